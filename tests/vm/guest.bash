@@ -136,7 +136,9 @@ guest_start() {
 	if [ -n "${VM_[ip]}" ]; then
 		ip=10.77.0.${VM_[ip]} server=10.77.0.${VM_[server]}
 		[ "${VM_[role]}" != both ] || server=127.0.0.1
-		args+=("vec0:transport=tap,ifname=tp${VM_[ip]},depth=128,gro=1")
+		# Always the same MAC, or the others would not find a guest that
+		# was booted again until their ARP entry has expired.
+		args+=("vec0:transport=tap,ifname=tp${VM_[ip]},depth=128,gro=1,mac=52:54:00:00:00:0${VM_[ip]}")
 	fi
 	if [ "${VM_[role]}" = client ]; then
 		VM_[disk]=
@@ -164,7 +166,7 @@ guest_start() {
 			--propagation private "$VM_HERE/boot" "$dir" "${VM_[disk]}" "${args[@]}"
 	) &
 	disown $!
-	guest_read "$name" "${VM_[boot-limit]}" && return
+	guest_read "$name" boot "${VM_[boot-limit]}" && return
 	if guest_alive "$name"; then
 		vm_say "guest $name was not ready in ${VM_[boot-limit]} s:"
 	else
@@ -192,18 +194,19 @@ guest_exec() {
 	printf '%s\n' "$1" >"$dir/command.$number"
 	guest_alive "$name" || { vm_say "guest $name is not running"; return 125; }
 	echo "$number $limit" 1<>"$dir/in"
-	guest_read "$name" $((limit + 15))
+	guest_read "$name" "$number" $((limit + 15))
 }
 
-# guest_read NAME SECONDS : prints the guest's output up to the end of a
-# command, and returns that command's status, or 125.
+# guest_read NAME NUMBER SECONDS : prints the output of that command, and
+# returns its status, or 125. Drops what an earlier command left unread.
 guest_read() {
-	local name=$1 dir=$VM_DIR/$1 end=$((SECONDS + $2)) token part line='' fd rc
-	token=$(<"$dir/token")
+	local name=$1 dir=$VM_DIR/$1 end=$((SECONDS + $3)) token part fd rc
+	local line='' begun=''
+	token="$(<"$dir/token") $2"
 	exec {fd}<>"$dir/out"
 	while :; do
-		IFS= read -r -t 0.2 part <&"$fd"
-		rc=$?
+		rc=0
+		IFS= read -r -t 0.2 part <&"$fd" || rc=$?
 		line+=$part
 		if [ $rc = 0 ]; then
 			if [[ $line == *"$token "+([0-9]) ]]; then
@@ -211,9 +214,12 @@ guest_read() {
 				[ -z "$part" ] || printf '%s\n' "$part"
 				rc=${line##* }
 				break
+			elif [[ $line == *"$token begins" ]]; then
+				begun=1
+			elif [ "$begun" ]; then
+				printf '%s\n' "$line"
 			fi
-			printf '%s\n' "$line"
-			line=
+			line=''
 		elif [ $rc -le 128 ] || [ $SECONDS -ge "$end" ] ||
 			! guest_alive "$name"; then
 			rc=125
