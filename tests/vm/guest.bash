@@ -121,10 +121,11 @@ guest_options() {
 # the end of its console on stderr. The name of a guest that was stopped or
 # lost its power may be used again, with the same disk if none is given.
 guest_start() {
-	local name=$1 dir=$VM_DIR/$1 ip='' server=127.0.0.1 cpu token args
+	local name=$1 dir=$VM_DIR/$1 ip='' server=127.0.0.1 cpu token args net
 	shift
 	guest_options "$@" || return
-	[ "$VM_SHIFT" = $# ] || { vm_say "bad option ${*:VM_SHIFT + 1:1}"; return 1; }
+	[ "$VM_SHIFT" = $# ] ||
+		{ vm_say "bad option ${*:VM_SHIFT + 1:1}"; return 1; }
 	vm_check || return
 	! guest_alive "$name" || { vm_say "$name runs already"; return 1; }
 	mkdir -p "$dir" && rm -f "$dir"/{in,out,command.*} &&
@@ -136,14 +137,16 @@ guest_start() {
 	if [ -n "${VM_[ip]}" ]; then
 		ip=10.77.0.${VM_[ip]} server=10.77.0.${VM_[server]}
 		[ "${VM_[role]}" != both ] || server=127.0.0.1
-		# Always the same MAC, or the others would not find a guest that
-		# was booted again until their ARP entry has expired.
-		args+=("vec0:transport=tap,ifname=tp${VM_[ip]},depth=128,gro=1,mac=52:54:00:00:00:0${VM_[ip]}")
+		# Always the same MAC, or the others would not find a guest
+		# that was booted again until their ARP entry has expired.
+		net=vec0:transport=tap,ifname=tp${VM_[ip]},depth=128,gro=1
+		args+=("$net,mac=52:54:00:00:00:0${VM_[ip]}")
 	fi
 	if [ "${VM_[role]}" = client ]; then
 		VM_[disk]=
 	else
 		[ -n "${VM_[disk]}" ] || VM_[disk]=$dir/disk
+		VM_[disk]=$(realpath -m "${VM_[disk]}")
 		[ -e "${VM_[disk]}" ] || guest_disk "${VM_[disk]}" || return
 	fi
 	cat >"$dir/conf" <<-END || return
@@ -158,12 +161,17 @@ guest_start() {
 		flock -n 9 || exit
 		for fd in /proc/self/fd/*; do
 			fd=${fd##*/}
-			case $fd in 0 | 1 | 2 | 9) ;; *) eval "exec $fd>&-" ;; esac
+			case $fd in
+			0 | 1 | 2 | 9) ;;
+			*) eval "exec $fd>&-" ;;
+			esac
 		done
-		exec 10<>"$dir/in" 11<>"$dir/out" </dev/null >"$dir/console" 2>&1
+		exec 10<>"$dir/in" 11<>"$dir/out" </dev/null \
+			>"$dir/console" 2>&1
 		echo "$BASHPID" >"$dir/pid"
-		exec taskset -c "$cpu" unshare --mount --pid --fork --kill-child \
-			--propagation private "$VM_HERE/boot" "$dir" "${VM_[disk]}" "${args[@]}"
+		exec taskset -c "$cpu" unshare --mount --pid --fork \
+			--kill-child --propagation private \
+			"$VM_HERE/boot" "$dir" "${VM_[disk]}" "${args[@]}"
 	) &
 	disown $!
 	guest_read "$name" boot "${VM_[boot-limit]}" && return
@@ -179,7 +187,8 @@ guest_start() {
 
 # guest_disk FILE [SIZE] : makes an empty disk image.
 guest_disk() {
-	truncate -s "${2:-512M}" "$1" && PATH=$PATH:/usr/sbin:/sbin mkfs.ext4 -q -F "$1"
+	truncate -s "${2:-512M}" "$1" &&
+		PATH=$PATH:/usr/sbin:/sbin mkfs.ext4 -q -F "$1"
 }
 
 # guest_exec NAME [--limit S] SCRIPT : runs a bash script in the guest, prints
