@@ -133,18 +133,19 @@ static bool take_record(struct conn *c)
 }
 
 /* How much may be read so that a rule can end the connection in the middle of
- * a request: the mark, half of the record, the rest. */
+ * a request: the mark, a part of the record, the rest. Of a small record the
+ * part is all but a word, since rules look for what its operations are. */
 static size_t wanted(struct conn *c)
 {
 	struct xdr x = {c->in.v, c->in.len, false};
-	size_t len, half;
+	size_t len, part;
 
 	if (c->in.len < 4)
 		return 4 - c->in.len;
 	len = get_u32(&x) & 0x7fffffff;
-	half = 4 + len / 2;
-	if (c->in.len < half)
-		return half - c->in.len;
+	part = len < 16384 ? len : 4 + len / 2;
+	if (c->in.len < part)
+		return part - c->in.len;
 	if (!c->asked && c->first) {
 		c->asked = true;
 		if (call_partial(c->in.v + 4, c->in.len - 4)) {

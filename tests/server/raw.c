@@ -46,8 +46,9 @@ const char *raw_wait(struct reply *r)
 			return "no reply";
 		if (poll(&p, 1, left) < 0)
 			return "poll failed";
-		if (p.revents && rpc_service(rpc, p.revents) < 0)
-			return r->done ? NULL : "connection lost";
+		if (p.revents && rpc_service(rpc, p.revents) < 0 &&
+			(!r->done || r->rpc_status))
+			return "connection lost";
 	}
 	if (r->rpc_status == RPC_STATUS_SUCCESS)
 		return NULL;

@@ -122,12 +122,14 @@ static void on_compound(
 	r->status = m->status;
 	last_op = 0;
 	for (i = 0; i < m->resarray.resarray_len; i++) {
-		const nfs_resop4 *o = &m->resarray.resarray_val[i];
+		nfs_resop4 o;
 
-		last_op = o->resop;
+		/* libnfs 4.0.0 decodes to addresses that are not aligned. */
+		memcpy(&o, &m->resarray.resarray_val[i], sizeof(o));
+		last_op = o.resop;
 		/* Each result begins with its status. */
-		if (!o->nfs_resop4_u.opputfh.status)
-			take(r, o);
+		if (!o.nfs_resop4_u.opputfh.status)
+			take(r, &o);
 	}
 }
 
