@@ -296,6 +296,26 @@ static const char *take_selector(struct rule *r, char **rest)
 	return NULL;
 }
 
+/* What the rule wants must be known where it meets the call. */
+static const char *check_level(struct rule *r)
+{
+	const struct fault *f = &r->fault;
+	bool others = f->of[F_APPEND_OTHER].set ||
+		      f->of[F_TRUNCATE_OTHER].set || f->of[F_REMOVE_OTHER].set;
+
+	if (f->of[F_CUT].set && f->of[F_CUT].v == CUT_REQUEST) {
+		/* An operation is not met before its compound is complete. */
+		r->number[LEVEL_OP] = -1;
+		if (r->number[LEVEL_MOUNT] < 0 && r->number[LEVEL_V3] < 0 &&
+			r->number[LEVEL_V4] < 0)
+			return "wants a procedure: v4 COMPOUND with OP";
+	}
+	if ((others || r->file) && r->number[LEVEL_V3] < 0 &&
+		r->number[LEVEL_OP] < 0)
+		return "a compound has no file: name an operation";
+	return NULL;
+}
+
 static void free_rule(struct rule *r)
 {
 	free(r->text);
@@ -316,14 +336,8 @@ const char *rules_add(char *rest)
 	bad = take_selector(r, &rest);
 	while (!bad && (word = next_word(&rest)))
 		bad = take_verb(r, word, &rest);
-	if (!bad && r->fault.of[F_CUT].set &&
-		r->fault.of[F_CUT].v == CUT_REQUEST) {
-		/* An operation is not met before its compound is complete. */
-		r->number[LEVEL_OP] = -1;
-		if (r->number[LEVEL_MOUNT] < 0 && r->number[LEVEL_V3] < 0 &&
-			r->number[LEVEL_V4] < 0)
-			bad = "wants a procedure: v4 COMPOUND with OP";
-	}
+	if (!bad)
+		bad = check_level(r);
 	if (bad) {
 		free_rule(r);
 		return bad;

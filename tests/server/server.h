@@ -106,7 +106,8 @@ uint32_t v4_run(struct call *c);
 /* Bit per operation that stands in as much of a compound as there is. */
 uint64_t v4_scan(struct xdr args);
 
-/* v3.c: the bits of ACCESS that the caller has; the same in v3 and v4 */
+/* v3.c: ftype3 and the bits of ACCESS that the caller has; the same in v4 */
+uint32_t file_type(uint32_t mode);
 uint32_t access_of(const struct call *c, const struct statx *st);
 
 /* scripted.c: the write verifier, another one after each restart and change */

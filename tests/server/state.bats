@@ -219,3 +219,23 @@ nth_append() {
 	has "again: status 0"
 	has "late: status 10025 at WRITE"
 }
+
+@test "the same answers as nfs-ganesha 4.3 to the recorded sequences" {
+	server_start --lease 3s
+	"$BATS_TEST_DIRNAME/sequences" "$SERVER_BIN/raw" "$PORT" e |
+		diff "$BATS_TEST_DIRNAME/sequences.ganesha" -
+}
+
+@test "rules that cannot be met are refused" {
+	server_start
+	run ! tell 'on v4 COMPOUND append-other 5'
+	run ! tell 'on v4 COMPOUND file x drop'
+	run ! tell 'on v4 LOCK with WRITE drop'
+	tell 'on v4 COMPOUND with WRITE nth 1 no-attributes count 3' \
+		'on v4 COMPOUND with WRITE nth 2 reply RESOURCE' \
+		'on v4 WRITE nth 2 rpc-reply SYSTEM_ERR'
+	v4 append 10 append 10 append 10
+	[[ $(nth_append 1) == "append: status 0 count 3 committed 2" ]]
+	[[ $(nth_append 2) == "append: status 10018"* ]]
+	[[ $(nth_append 3) == "append: rpc error"* ]]
+}

@@ -79,7 +79,7 @@ void v3_put_handle(struct call *c, struct node *n)
 	put_opaque(&c->out, fh, sizeof(fh));
 }
 
-static uint32_t type_of(uint32_t mode) /* ftype3 */
+uint32_t file_type(uint32_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFDIR:
@@ -109,7 +109,7 @@ void v3_put_fattr(struct call *c, const struct statx *st)
 {
 	struct buf *b = &c->out;
 
-	put_u32(b, type_of(st->stx_mode));
+	put_u32(b, file_type(st->stx_mode));
 	put_u32(b, st->stx_mode & 07777);
 	put_u32(b, st->stx_nlink);
 	put_u32(b, st->stx_uid);

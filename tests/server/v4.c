@@ -57,6 +57,18 @@ static void to_whole_call(struct call *c, const struct fault *from)
 	fault_merge(&c->fault, &some);
 }
 
+/* What a rule of the compound says about the results of each operation. */
+static void from_whole_call(struct call *c)
+{
+	static const enum verb each[] = {F_SHORT, F_NOT_STORED, F_COMMITTED,
+		F_NO_ATTRIBUTES, F_SIZE, F_COUNT};
+	size_t i;
+
+	c->op_fault = (struct fault){0};
+	for (i = 0; i < sizeof(each) / sizeof(each[0]); i++)
+		c->op_fault.of[each[i]] = c->fault.of[each[i]];
+}
+
 /* Asks the rules about the operation, once. */
 static void match(struct call *c)
 {
@@ -65,7 +77,7 @@ static void match(struct call *c)
 	if (c->op_matched)
 		return;
 	c->op_matched = true;
-	c->op_fault = (struct fault){0};
+	from_whole_call(c);
 	if (c->cfh)
 		e.file = store_name(c->cfh);
 	rules_match(&e, &c->op_fault);
@@ -181,6 +193,8 @@ static uint32_t begin(struct call *c)
 	put_opaque(&c->out, tag, len);
 	c->count_at = c->out.len;
 	put_u32(&c->out, 0);
+	if (faulty(c, F_VERIFIER))
+		verifier_change();
 	if (faulty(c, F_REPLY))
 		set_u32(&c->out, c->body, fault_value(c, F_REPLY));
 	else if (minor)

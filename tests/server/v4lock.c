@@ -46,6 +46,16 @@ void locks_drop_client(struct client *cl)
 			at = &(*at)->next;
 }
 
+bool locks_held(const struct state *open)
+{
+	struct lock *l;
+
+	for (l = locks; l; l = l->next)
+		if (l->state->open == open)
+			return true;
+	return false;
+}
+
 static void add(struct state *st, bool write, uint64_t first, uint64_t last)
 {
 	struct lock *l = calloc(1, sizeof(*l));

@@ -223,6 +223,9 @@ uint32_t v4_close(struct call *c)
 	status = state_sequenced(c, &s, seqid, false, &st);
 	if (status || c->replay || v4_forced(c, &status))
 		return status;
+	/* Section 16.2.5 leaves it open; knfsd drops the locks. */
+	if (!options.seqid_first && locks_held(st))
+		return ST_LOCKS_HELD;
 	state_close(st);
 	st->seqid++;
 	put_stateid(&c->out, st);

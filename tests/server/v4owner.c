@@ -143,6 +143,13 @@ void put_stateid(struct buf *b, const struct state *st)
 	put_u64(b, st->id);
 }
 
+bool stateid_is_special(const struct stateid *s)
+{
+	return (!s->seqid && !s->boot && !s->id) ||
+	       (s->seqid == UINT32_MAX && s->boot == UINT32_MAX &&
+		       s->id == UINT64_MAX);
+}
+
 struct state *state_make(struct owner *o, struct node *n, struct state *open)
 {
 	struct state *st, *next;
@@ -207,6 +214,8 @@ static uint32_t find(
 	struct state *st;
 
 	*out = NULL;
+	if (stateid_is_special(s))
+		return ST_BAD_STATEID;
 	if (s->boot != state_boot())
 		return ST_STALE_STATEID;
 	for (st = states; st && st->id != s->id; st = st->next)
@@ -238,13 +247,6 @@ uint32_t state_check(
 	if ((*out)->closed || !open->owner->confirmed)
 		return ST_BAD_STATEID;
 	return check_generation(s, *out);
-}
-
-bool stateid_is_special(const struct stateid *s)
-{
-	return (!s->seqid && !s->boot && !s->id) ||
-	       (s->seqid == UINT32_MAX && s->boot == UINT32_MAX &&
-		       s->id == UINT64_MAX);
 }
 
 /*

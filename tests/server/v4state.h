@@ -88,5 +88,6 @@ uint32_t state_sequenced(struct call *c, const struct stateid *s,
 
 /* v4lock.c */
 void locks_drop(struct state *st);
+bool locks_held(const struct state *open); /* by any of its lock owners */
 
 #endif
