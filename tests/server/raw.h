@@ -43,7 +43,9 @@ unsigned long raw_number(const char *text);
 	"    again (the same bytes); fixed (COUNT at the true size, after "    \
 	"NOT_SAME);\n"                                                         \
 	"    late COUNT (under the last open or lock stateid: latelock);\n"    \
-	"    resync; unlock; close; renew; size N (believed)\n"
+	"    resync; unlock; close; renew; anonymous COUNT; size N;\n"         \
+	"    reopen, relock (reclaim in grace); locktest (whole file); "       \
+	"release (the lock owner)\n"
 
 bool raw3_command(const char *name, char ***at);
 bool raw4_command(const char *name, char ***at);

@@ -1,185 +1,22 @@
 /* The raw client's NFSv4.0 commands: a locked append in one compound. */
 #include <arpa/inet.h>
 #include <endian.h>
-#include <err.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "raw.h"
+#include "raw4.h"
 
 #define MUTEX 0x7ffffffffffffffe
 
-static struct handle file;
-static uint64_t clientid, confirm;
-static stateid4 open_id, lock_id, seen_lock;
+static stateid4 lock_id;
 static bool have_lock;
 static uint32_t open_seqid, lock_seqid;
-static uint64_t believed; /* the file's size */
-static uint32_t flags;
 static char owner[64];
-
-/* One compound, kept so that the same bytes can go again. */
-static nfs_argop4 ops[16];
-static int n_ops;
 static uint64_t verify_size;
 static size_t count;
 static bool first;
 static uint32_t size_change[] = {1 << FATTR4_CHANGE | 1 << FATTR4_SIZE};
 static uint32_t size_only[] = {1 << FATTR4_SIZE};
-
-static nfs_argop4 *op(int number)
-{
-	nfs_argop4 *o = &ops[n_ops++];
-
-	memset(o, 0, sizeof(*o));
-	o->argop = number;
-	return o;
-}
-
-static void putfh(void)
-{
-	PUTFH4args *a = &op(OP_PUTFH)->nfs_argop4_u.opputfh;
-
-	a->object.nfs_fh4_len = file.len;
-	a->object.nfs_fh4_val = file.v;
-}
-
-static void take_attrs(struct reply *r, const fattr4 *f)
-{
-	uint64_t v;
-
-	if (f->attr_vals.attrlist4_len != 16)
-		return;
-	memcpy(&v, f->attr_vals.attrlist4_val + 8, 8);
-	r->size = be64toh(v);
-	r->size_known = 1;
-}
-
-static void take(struct reply *r, const nfs_resop4 *o)
-{
-	switch (o->resop) {
-	case OP_GETFH: {
-		const nfs_fh4 *h =
-			&o->nfs_resop4_u.opgetfh.GETFH4res_u.resok4.object;
-
-		file.len =
-			h->nfs_fh4_len <= sizeof(file.v) ? h->nfs_fh4_len : 0;
-		memcpy(file.v, h->nfs_fh4_val, file.len);
-		break;
-	}
-	case OP_GETATTR:
-		take_attrs(r, &o->nfs_resop4_u.opgetattr.GETATTR4res_u.resok4
-				       .obj_attributes);
-		break;
-	case OP_OPEN:
-		open_id = o->nfs_resop4_u.opopen.OPEN4res_u.resok4.stateid;
-		flags = o->nfs_resop4_u.opopen.OPEN4res_u.resok4.rflags;
-		break;
-	case OP_OPEN_CONFIRM:
-		open_id = o->nfs_resop4_u.opopen_confirm.OPEN_CONFIRM4res_u
-				  .resok4.open_stateid;
-		break;
-	case OP_LOCK:
-		seen_lock =
-			o->nfs_resop4_u.oplock.LOCK4res_u.resok4.lock_stateid;
-		break;
-	case OP_LOCKU:
-		seen_lock = o->nfs_resop4_u.oplocku.LOCKU4res_u.lock_stateid;
-		break;
-	case OP_SETCLIENTID:
-		clientid = o->nfs_resop4_u.opsetclientid.SETCLIENTID4res_u
-				   .resok4.clientid;
-		memcpy(&confirm,
-			o->nfs_resop4_u.opsetclientid.SETCLIENTID4res_u.resok4
-				.setclientid_confirm,
-			8);
-		break;
-	case OP_WRITE:
-		r->count = o->nfs_resop4_u.opwrite.WRITE4res_u.resok4.count;
-		r->committed =
-			o->nfs_resop4_u.opwrite.WRITE4res_u.resok4.committed;
-		break;
-	default:
-		break;
-	}
-}
-
-static uint32_t last_op;
-
-static void on_compound(
-	struct rpc_context *c, int status, void *data, void *arg)
-{
-	struct reply *r = arg;
-	COMPOUND4res *m = data;
-	uint32_t i;
-
-	(void)c;
-	r->done = true;
-	r->rpc_status = status;
-	if (status != RPC_STATUS_SUCCESS)
-		return;
-	r->status = m->status;
-	last_op = 0;
-	for (i = 0; i < m->resarray.resarray_len; i++) {
-		nfs_resop4 o;
-
-		/* libnfs 4.0.0 decodes to addresses that are not aligned. */
-		memcpy(&o, &m->resarray.resarray_val[i], sizeof(o));
-		last_op = o.resop;
-		/* Each result begins with its status. */
-		if (!o.nfs_resop4_u.opputfh.status)
-			take(r, &o);
-	}
-}
-
-static const char *name_of(uint32_t number)
-{
-	switch (number) {
-	case OP_LOCK:
-		return "LOCK";
-	case OP_LOCKU:
-		return "LOCKU";
-	case OP_VERIFY:
-		return "VERIFY";
-	case OP_WRITE:
-		return "WRITE";
-	case OP_OPEN:
-		return "OPEN";
-	default:
-		return "other";
-	}
-}
-
-/* Sends what is in ops, prints what came back; its status, or -1. */
-static int run(const char *name, bool quiet)
-{
-	COMPOUND4args a = {.argarray = {n_ops, ops}};
-	struct reply r = {0};
-	const char *bad;
-
-	if (rpc_nfs4_compound_async(rpc, on_compound, &a, &r))
-		errx(1, "compound: %s", rpc_get_error(rpc));
-	bad = raw_wait(&r);
-	if (bad) {
-		printf("%s: %s\n", name, bad);
-		raw_connect();
-		return -1;
-	}
-	if (quiet && !r.status)
-		return 0;
-	printf("%s: status %u", name, r.status);
-	if (r.status)
-		printf(" at %s", name_of(last_op));
-	if (r.count)
-		printf(" count %u committed %u", r.count, r.committed);
-	if (r.size_known)
-		printf(" size %lu", r.size);
-	printf("\n");
-	if (r.size_known)
-		believed = r.size;
-	return r.status;
-}
 
 static void client_command(char ***at)
 {
@@ -204,13 +41,24 @@ static void client_command(char ***at)
 	run("client", false);
 }
 
+static void confirm_open(void)
+{
+	OPEN_CONFIRM4args *a;
+
+	n_ops = 0;
+	putfh();
+	a = &op(OP_OPEN_CONFIRM)->nfs_argop4_u.opopen_confirm;
+	a->open_stateid = open_id;
+	a->seqid = open_seqid++;
+	run("open_confirm", true);
+}
+
 static void open_command(char ***at)
 {
 	char *dir = *(*at)++, *name = *(*at)++;
 	static uint32_t mode_mask[] = {0, 1 << (FATTR4_MODE - 32)}, mode;
 	LOOKUP4args *l;
 	OPEN4args *a;
-	OPEN_CONFIRM4args *k;
 	fattr4 *f;
 
 	snprintf(owner, sizeof(owner), "owner-%lx", (long)clientid);
@@ -239,17 +87,11 @@ static void open_command(char ***at)
 	op(OP_GETFH);
 	op(OP_GETATTR)->nfs_argop4_u.opgetattr.attr_request =
 		(bitmap4){1, size_change};
-	if (run("open", false) || !(flags & OPEN4_RESULT_CONFIRM))
-		return;
-	n_ops = 0;
-	putfh();
-	k = &op(OP_OPEN_CONFIRM)->nfs_argop4_u.opopen_confirm;
-	k->open_stateid = open_id;
-	k->seqid = open_seqid++;
-	run("open_confirm", true);
+	if (!run("open", false) && flags & OPEN4_RESULT_CONFIRM)
+		confirm_open();
 }
 
-static void add_lock(void)
+static LOCK4args *add_lock(void)
 {
 	LOCK4args *a = &op(OP_LOCK)->nfs_argop4_u.oplock;
 
@@ -270,6 +112,7 @@ static void add_lock(void)
 		a->locker.locker4_u.lock_owner.lock_stateid = lock_id;
 		a->locker.locker4_u.lock_owner.lock_seqid = lock_seqid;
 	}
+	return a;
 }
 
 static void add_write(const stateid4 *s, uint64_t offset)
@@ -360,6 +203,56 @@ static void late_command(const char *name, char ***at, const stateid4 *s)
 	run(name, false);
 }
 
+/* In grace: the open, by handle, of an owner that the server forgot. */
+static void reopen_command(const char *name)
+{
+	OPEN4args *a;
+
+	n_ops = 0;
+	putfh();
+	a = &op(OP_OPEN)->nfs_argop4_u.opopen;
+	a->seqid = open_seqid++;
+	a->share_access = OPEN4_SHARE_ACCESS_BOTH;
+	a->owner.clientid = clientid;
+	a->owner.owner.owner_len = strlen(owner);
+	a->owner.owner.owner_val = owner;
+	a->claim.claim = CLAIM_PREVIOUS;
+	have_lock = false;
+	if (!run(name, false) && flags & OPEN4_RESULT_CONFIRM)
+		confirm_open();
+}
+
+/* In grace: the lock that was held. */
+static void relock_command(const char *name)
+{
+	n_ops = 0;
+	putfh();
+	have_lock = false;
+	add_lock()->reclaim = 1;
+	if (run(name, false) < 0)
+		return;
+	open_seqid++;
+	have_lock = true;
+	lock_id = seen_lock;
+	lock_seqid = 0;
+}
+
+static void locktest_command(const char *name)
+{
+	LOCKT4args *a;
+
+	n_ops = 0;
+	putfh();
+	a = &op(OP_LOCKT)->nfs_argop4_u.oplockt;
+	a->locktype = WRITE_LT;
+	a->offset = 0;
+	a->length = UINT64_MAX;
+	a->owner.clientid = clientid;
+	a->owner.owner.owner_len = strlen(owner);
+	a->owner.owner.owner_val = owner;
+	run(name, false);
+}
+
 bool raw4_command(const char *name, char ***at)
 {
 	static stateid4 anonymous;
@@ -406,6 +299,21 @@ bool raw4_command(const char *name, char ***at)
 		a->seqid = open_seqid++;
 		a->open_stateid = open_id;
 		run(name, false);
+	} else if (!strcmp(name, "reopen")) {
+		reopen_command(name);
+	} else if (!strcmp(name, "relock")) {
+		relock_command(name);
+	} else if (!strcmp(name, "locktest")) {
+		locktest_command(name);
+	} else if (!strcmp(name, "release")) {
+		RELEASE_LOCKOWNER4args *a;
+
+		n_ops = 0;
+		a = &op(OP_RELEASE_LOCKOWNER)->nfs_argop4_u.oprelease_lockowner;
+		a->lock_owner.clientid = clientid;
+		a->lock_owner.owner.owner_len = strlen(owner);
+		a->lock_owner.owner.owner_val = owner;
+		have_lock = run(name, false) != 0;
 	} else if (!strcmp(name, "renew")) {
 		n_ops = 0;
 		op(OP_RENEW)->nfs_argop4_u.oprenew.clientid = clientid;

@@ -239,3 +239,23 @@ nth_append() {
 	[[ $(nth_append 2) == "append: status 10018"* ]]
 	[[ $(nth_append 3) == "append: rpc error"* ]]
 }
+
+@test "reclaim in grace: open, lock, then append; outside it NO_GRACE" {
+	server_start
+	"$SERVER_BIN/raw" "$PORT" client me 1 open e x append 5 append 5 \
+		sleep 600 reconnect client me 1 append 5 reopen append 5 relock \
+		sleep 700 unlock append 5 append 5 reopen \
+		>"$BATS_TEST_TMPDIR/out" 3>&- &
+	client=$!
+	sleep 0.3
+	tell 'restart grace 800ms'
+	wait $client
+	cat "$BATS_TEST_TMPDIR/out"
+	grep -qx 'append: status 10023 at LOCK' "$BATS_TEST_TMPDIR/out"
+	grep -qx 'reopen: status 0' "$BATS_TEST_TMPDIR/out"
+	grep -qx 'append: status 10013 at LOCK' "$BATS_TEST_TMPDIR/out"
+	grep -qx 'relock: status 0' "$BATS_TEST_TMPDIR/out"
+	grep -qx 'unlock: status 0' "$BATS_TEST_TMPDIR/out"
+	grep -qx 'reopen: status 10033 at OPEN' "$BATS_TEST_TMPDIR/out"
+	[ "$(size x)" = 20 ]
+}
