@@ -118,7 +118,7 @@ bool call_suspend(struct call *c, struct fault *f)
 	}
 	f->of[F_DELAY].set = false;
 	if (ms)
-		timer_add(ms, proceed, c);
+		c->timer = timer_add(ms, proceed, c);
 	return ms;
 }
 
@@ -188,7 +188,7 @@ static void finish(struct call *c)
 			return;
 		}
 		if (f->of[F_LATE].set) {
-			timer_add(f->of[F_LATE].v, proceed, c);
+			c->timer = timer_add(f->of[F_LATE].v, proceed, c);
 			return;
 		}
 	}
@@ -203,6 +203,7 @@ static void proceed(void *arg)
 	struct call *c = arg;
 	uint32_t accept;
 
+	c->timer = NULL;
 	if (c->stage == CALL_ARRIVED) {
 		if (call_suspend(c, &c->fault))
 			return;
@@ -261,6 +262,15 @@ int calls_release(void)
 		proceed(c);
 	}
 	return n;
+}
+
+void calls_forget(void)
+{
+	while (calls) {
+		if (calls->timer)
+			timer_del(calls->timer);
+		forget(calls);
+	}
 }
 
 uint64_t calls_seen(void)

@@ -180,7 +180,7 @@ static bool take_value(int i, char **rest, uint64_t *v)
 	case STATUS:
 		status = status_number(word);
 		*v = status;
-		return status >= 0;
+		return status > 0; /* an OK without a result is no reply */
 	case WORD_OR_NUMBER:
 		return find_word(verbs[i].words, word, v) ||
 		       parse_number(word, v);

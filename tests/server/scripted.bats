@@ -262,6 +262,16 @@ teardown() {
 	done
 }
 
+@test "restart: what was held or delayed is never executed" {
+	server_start
+	tell 'on v3 WRITE nth 1 hold before' 'on v3 WRITE nth 2 delay 300ms'
+	v3 timeout 50 write 0 10 write 10 10
+	[ "$(grep -c '^write: no reply' <<<"$output")" = 2 ]
+	tell restart release
+	sleep 0.5
+	[ "$(size x)" = 0 ]
+}
+
 @test "rules: by file, at a rate, deleted, counted; errors are told" {
 	server_start --seed 5
 	tell 'on v3 WRITE file y reply IO' 'on v3 GETATTR rate 0.5 reply IO'
@@ -280,6 +290,7 @@ teardown() {
 	run ! tell 'delete 1'
 	run ! tell 'on v3 LOCK drop'
 	run ! tell 'on WRITE nth zero drop'
+	run ! tell 'on WRITE reply OK'
 	run ! tell 'on v4 LOCK cut middle-of-request'
 	run ! tell frobnicate
 	run ! "$SERVER_BIN/scripted" --script <(echo 'on x') /tmp

@@ -59,6 +59,7 @@ static const char *restart(char *rest)
 	verifier_change();
 	state_restart(grace);
 	conn_close_all();
+	calls_forget();
 	return NULL;
 }
 
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	loop_run();
 	conn_close_all();
+	calls_forget();
 	rules_clear();
 	return 0;
 }

@@ -47,8 +47,9 @@ struct call {
 	size_t body;	 /* where its result begins */
 	enum { CALL_ARRIVED, CALL_RUN, CALL_RAN, CALL_SEND } stage;
 	bool held;
-	bool close;	    /* the connection ends here, with nothing sent */
-	struct fault fault; /* for the whole call */
+	struct timer *timer; /* or this: it waits for its time */
+	bool close;	     /* the connection ends here, with nothing sent */
+	struct fault fault;  /* for the whole call */
 	char log[2048];
 	size_t log_len;
 
@@ -76,6 +77,7 @@ void call_log(struct call *c, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void call_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int calls_release(void); /* number of those that were held */
+void calls_forget(void); /* those that wait, as a crash would */
 int calls_held(void);
 uint64_t calls_seen(void);
 
