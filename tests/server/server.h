@@ -112,6 +112,16 @@ uint64_t v4_scan(struct xdr args);
 uint32_t file_type(uint32_t mode);
 uint32_t access_of(const struct call *c, const struct statx *st);
 
+/* How much of READ or WRITE is done: what we serve, and what a rule leaves. */
+static inline uint32_t io_limit(const struct call *c, uint32_t count)
+{
+	if (count > options.max_io)
+		count = options.max_io;
+	if (faulty(c, F_SHORT) && count > fault_value(c, F_SHORT))
+		count = fault_value(c, F_SHORT);
+	return count;
+}
+
 /* scripted.c: the write verifier, another one after each restart and change */
 uint64_t verifier_now(void);
 void verifier_change(void);

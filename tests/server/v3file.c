@@ -87,10 +87,7 @@ uint32_t v3_read(struct call *c)
 		return V3_BAD_XDR;
 	if (status)
 		return status;
-	if (count > options.max_io)
-		count = options.max_io;
-	if (faulty(c, F_SHORT) && count > fault_value(c, F_SHORT))
-		count = fault_value(c, F_SHORT);
+	count = io_limit(c, count);
 	data = malloc(count + 1);
 	status = data ? store_read(c->node, offset, data, &count, &eof)
 		      : ST_SERVERFAULT;
@@ -122,10 +119,7 @@ uint32_t v3_write(struct call *c)
 		return status;
 	if (count > len)
 		count = len;
-	if (count > options.max_io)
-		count = options.max_io;
-	if (faulty(c, F_SHORT) && count > fault_value(c, F_SHORT))
-		count = fault_value(c, F_SHORT);
+	count = io_limit(c, count);
 	if (!faulty(c, F_NOT_STORED))
 		status = store_write(
 			c->node, offset, data, &count, options.fsync && stable);

@@ -45,10 +45,7 @@ uint32_t v4_read(struct call *c)
 	status = check_stateid(c, &s, 1);
 	if (status)
 		return status;
-	if (count > options.max_io)
-		count = options.max_io;
-	if (faulty(c, F_SHORT) && count > fault_value(c, F_SHORT))
-		count = fault_value(c, F_SHORT);
+	count = io_limit(c, count);
 	data = malloc(count + 1);
 	status = data ? store_read(c->cfh, offset, data, &count, &eof)
 		      : ST_SERVERFAULT;
@@ -81,10 +78,7 @@ uint32_t v4_write(struct call *c)
 	status = check_stateid(c, &s, 2);
 	if (status)
 		return status;
-	if (count > options.max_io)
-		count = options.max_io;
-	if (faulty(c, F_SHORT) && count > fault_value(c, F_SHORT))
-		count = fault_value(c, F_SHORT);
+	count = io_limit(c, count);
 	if (!faulty(c, F_NOT_STORED))
 		status = store_write(
 			c->cfh, offset, data, &count, options.fsync && stable);
