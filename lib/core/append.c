@@ -304,13 +304,19 @@ static void end(struct op *op, ssize_t result)
 	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
 	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
 	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
-	if (result >= 0 || result == -EFAULT)
+	if (result == -EFAULT)
 		return;
-	nfsappend_count(&stats->errors, 1);
-	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
-		"%s: an append failed on %s: %s; the program was told",
-		op->file->path, op->file->key.server->name,
-		nfsappend_strerror((int)-result));
+	if (result < 0)
+		nfsappend_count(&stats->errors, 1);
+	/* Once until something else happens: a full disk meets every append. */
+	if (atomic_exchange(&op->file->last_error, (int)result) != result &&
+		result < 0)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
+			"%s: an append failed on %s: %s; the program was "
+			"told; %s",
+			op->file->path, op->file->key.server->name,
+			nfsappend_strerror((int)-result),
+			nfsappend_cure((int)-result));
 }
 
 static uint32_t chunk_max(struct op *op, size_t left)

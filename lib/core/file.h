@@ -31,6 +31,7 @@ struct nfsappend_file {
 	enum nfsappend_sharing sharing; /* as asked for at the first open */
 	uint32_t timeout_s;
 	uint64_t fileid;
+	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
 	char path[1024]; /* as resolved at the first open, for messages */
@@ -53,6 +54,8 @@ void nfsappend_file_put(struct nfsappend_file *);
 void nfsappend_file_hint(struct nfsappend_file *,
 	const struct nfsappend_attr *);
 
+/* Has this process had any? */
+bool nfsappend_file_any(void);
 /* Calls fn for every file that this process has had, under the registry's
  * lock. */
 void nfsappend_file_each(void (*fn)(struct nfsappend_file *, void *),

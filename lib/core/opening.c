@@ -189,28 +189,17 @@ static void display_path(const struct nfsappend_place *p, char *out,
 		rest);
 }
 
-static const char *open_cure(int error)
+/* What programs try and expect to fail goes without a message: a file that
+ * is not there, one that is (O_EXCL), a name too long. */
+static bool worth_telling(const struct opening *o, int error)
 {
-	switch (-error) {
-	case ENOENT:
-		return "create the directory on the server or correct the "
-		       "path";
-	case EACCES:
-	case EPERM:
-		return "correct owner or mode on the server, or the export's "
-		       "options (root_squash, ro)";
-	case EISDIR:
-		return "name a file, not a directory";
-	case ENOTDIR:
-		return "a part of the path is a file";
-	case ENOSPC:
-	case EDQUOT:
-		return "free space on the server";
-	case EROFS:
-		return "export the file system read-write";
-	default:
-		return "see the server's log";
-	}
+	if (error == -EEXIST || error == -ENAMETOOLONG || error == -ELOOP ||
+		!o->writes)
+		return false;
+	/* Without a session, first contact has told. */
+	if (o->place->server == NULL || o->place->server->session == NULL)
+		return false;
+	return error != -ENOENT || o->flags & O_CREAT;
 }
 
 static int open_mapped(struct opening *o, int dirfd, const char *path)
@@ -231,13 +220,12 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			nfsappend_config.timeout_s, p->attr.fileid, shown,
 			&file);
 	if (r != 0) {
-		if (o->writes && r != -EEXIST && p->server != NULL &&
-			p->server->session != NULL)
+		if (worth_telling(o, r))
 			nfsappend_log(NFSAPPEND_WARN,
 				NFSAPPEND_MSG_OPEN_FAILED,
 				"open of %s (%s) failed: %s; %s", shown,
 				p->server->name, nfsappend_strerror(-r),
-				open_cure(r));
+				nfsappend_cure(-r));
 		return r;
 	}
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);

@@ -10,7 +10,9 @@
 #include "core/slab.h"
 #include "core/table.h"
 
-nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS];
+/* The first one is there from the start: no mmap() for common programs. */
+static nfsappend_slot first_chunk[NFSAPPEND_CHUNK];
+nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS] = {first_chunk};
 bool nfsappend_active = true; /* until the start knows better */
 
 static struct nfsappend_slab opens = NFSAPPEND_SLAB(struct nfsappend_open);
@@ -100,7 +102,7 @@ static bool replace(nfsappend_slot *slot, uintptr_t was, uintptr_t now)
 
 	if (!atomic_compare_exchange_strong(slot, &was, now))
 		return false;
-	if (was > NFSAPPEND_FD_UNMANAGED) {
+	if (was > NFSAPPEND_FD_UNSURE) {
 		nfsappend_guard_enter(&guard);
 		nfsappend_open_put((struct nfsappend_open *)was);
 		nfsappend_guard_leave(&guard);
@@ -116,7 +118,6 @@ void nfsappend_table_set(int fd, struct nfsappend_open *o)
 	if (slot == NULL || nfsappend_in_vfork_child()) {
 		/* The table is the parent's, or there is no room: whoever
 		 * uses the descriptor will read the placeholder. */
-		nfsappend_table_forget(fd);
 		nfsappend_table_unsure(fd);
 		nfsappend_open_put(o);
 		return;
@@ -129,27 +130,49 @@ void nfsappend_table_set(int fd, struct nfsappend_open *o)
 void nfsappend_table_forget(int fd)
 {
 	uintptr_t was = nfsappend_table_peek(fd);
+	nfsappend_slot *slot;
 
-	if (was > NFSAPPEND_FD_UNMANAGED)
-		replace(slot_of(fd), was, NFSAPPEND_FD_UNKNOWN);
+	/* UNMANAGED stays: whatever gets the number next is not ours either,
+	 * unless a hook says so. */
+	if (was != NFSAPPEND_FD_UNMANAGED && was != NFSAPPEND_FD_UNSURE &&
+		(slot = slot_of(fd)) != NULL)
+		replace(slot, was, NFSAPPEND_FD_UNSURE);
 }
 
 void nfsappend_table_unsure(int fd)
 {
 	uintptr_t was = nfsappend_table_peek(fd);
+	nfsappend_slot *slot;
 
-	if (was != NFSAPPEND_FD_UNKNOWN)
-		replace(slot_of(fd), was, NFSAPPEND_FD_UNKNOWN);
+	if (was != NFSAPPEND_FD_UNSURE && (slot = slot_of(fd)) != NULL)
+		replace(slot, was, NFSAPPEND_FD_UNSURE);
+}
+
+void nfsappend_table_opened(int fd)
+{
+	uintptr_t was = nfsappend_table_peek(fd);
+	nfsappend_slot *slot;
+
+	/* The kernel gave a number that no hook has seen closed: it was free
+	 * at the start, for every process that shares this memory. After a
+	 * close it may be the parent's of a vfork child. */
+	if (was == NFSAPPEND_FD_UNKNOWN && (slot = slot_of(fd)) != NULL)
+		atomic_compare_exchange_strong(slot, &was,
+			NFSAPPEND_FD_UNMANAGED);
+	else if (was > NFSAPPEND_FD_UNSURE)
+		nfsappend_table_unsure(fd);
 }
 
 bool nfsappend_table_glance(int fd)
 {
-	uintptr_t v = nfsappend_table_peek(fd), unknown = NFSAPPEND_FD_UNKNOWN;
+	uintptr_t v = nfsappend_table_peek(fd);
 	nfsappend_slot *slot;
 	long sig;
 
-	if (v != NFSAPPEND_FD_UNKNOWN)
-		return v == NFSAPPEND_FD_UNMANAGED;
+	if (v > NFSAPPEND_FD_UNSURE)
+		return false;
+	if (v == NFSAPPEND_FD_UNMANAGED)
+		return true;
 	sig = sys_fcntl(fd, F_GETSIG, 0);
 	if (sig == NFSAPPEND_MARKER)
 		return false;
@@ -157,7 +180,7 @@ bool nfsappend_table_glance(int fd)
 	 * that is not open there is nothing to remember. */
 	if (sig >= 0 && !nfsappend_in_vfork_child() &&
 		(slot = slot_of(fd)) != NULL)
-		atomic_compare_exchange_strong(slot, &unknown,
+		atomic_compare_exchange_strong(slot, &v,
 			NFSAPPEND_FD_UNMANAGED);
 	return true;
 }
@@ -169,9 +192,11 @@ static struct nfsappend_open *look(int fd, int *error)
 	struct nfsappend_open *o;
 	struct nfsappend_file *file;
 	nfsappend_slot *slot = slot_of(fd);
-	uintptr_t unknown = NFSAPPEND_FD_UNKNOWN;
+	uintptr_t was = nfsappend_table_peek(fd);
 
 	*error = 0;
+	if (was > NFSAPPEND_FD_UNSURE) /* another thread was faster */
+		was = NFSAPPEND_FD_UNSURE;
 	if (nfsappend_table_glance(fd))
 		return NULL;
 	if (nfsappend_placeholder_read(fd, &p) != 0) /* the marker by chance */
@@ -187,7 +212,7 @@ static struct nfsappend_open *look(int fd, int *error)
 	}
 	if (slot != NULL && !nfsappend_in_vfork_child()) {
 		atomic_fetch_add(&o->refs, 1);
-		if (!atomic_compare_exchange_strong(slot, &unknown,
+		if (!atomic_compare_exchange_strong(slot, &was,
 			    (uintptr_t)o))
 			atomic_fetch_sub(&o->refs, 1);
 	}
@@ -205,7 +230,7 @@ struct nfsappend_open *nfsappend_table_get(int fd, int *error)
 		*error = 0;
 		if (v == NFSAPPEND_FD_UNMANAGED)
 			return NULL;
-		if (v == NFSAPPEND_FD_UNKNOWN)
+		if (v <= NFSAPPEND_FD_UNSURE)
 			return look(fd, error);
 		o = (struct nfsappend_open *)v;
 		if (!take_ref(o))
@@ -219,7 +244,7 @@ struct nfsappend_open *nfsappend_table_get(int fd, int *error)
 			return o;
 		/* Closed or replaced behind our back. */
 		nfsappend_open_put(o);
-		replace(slot_of(fd), v, NFSAPPEND_FD_UNKNOWN);
+		replace(slot_of(fd), v, NFSAPPEND_FD_UNSURE);
 		if (r != 0)
 			return NULL;
 	}

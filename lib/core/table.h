@@ -30,8 +30,10 @@ struct nfsappend_open {
 	struct nfsappend_file *file;
 };
 
-#define NFSAPPEND_FD_UNKNOWN ((uintptr_t)0)
-#define NFSAPPEND_FD_UNMANAGED ((uintptr_t)1)
+/* Values of a slot; larger ones are a struct nfsappend_open. */
+#define NFSAPPEND_FD_UNKNOWN ((uintptr_t)0)   /* no hook has seen it yet */
+#define NFSAPPEND_FD_UNMANAGED ((uintptr_t)1) /* certainly none of ours */
+#define NFSAPPEND_FD_UNSURE ((uintptr_t)2)    /* look before you say so */
 #define NFSAPPEND_CHUNK 1024
 #define NFSAPPEND_CHUNKS 1024
 
@@ -85,5 +87,7 @@ struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
 void nfsappend_table_forget(int fd);
 /* fd may be one of ours from now on (dup): look again at its next use. */
 void nfsappend_table_unsure(int fd);
+/* The kernel has opened a file of its own under the number. */
+void nfsappend_table_opened(int fd);
 
 #endif
