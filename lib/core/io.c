@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "core/io.h"
 #include "core/process.h"
+#include "core/proxy.h"
 #include "core/usercopy.h"
 
 #ifndef RWF_NOAPPEND
@@ -117,7 +118,7 @@ static ssize_t append(struct nfsappend_file *f, int fd, struct vector *v,
 	return r;
 }
 
-ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
+static ssize_t write_here(struct nfsappend_open *o, int fd,
 	const struct iovec *iov, int cnt, off64_t offset, int flags)
 {
 	struct vector v;
@@ -156,6 +157,32 @@ ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
 out:
 	vector_end(&v);
 	return r;
+}
+
+struct write_call {
+	struct nfsappend_open *o;
+	int fd;
+	const struct iovec *iov;
+	int cnt;
+	off64_t offset;
+	int flags;
+};
+
+static ssize_t write_there(void *arg)
+{
+	struct write_call *c = arg;
+
+	return write_here(c->o, c->fd, c->iov, c->cnt, c->offset, c->flags);
+}
+
+ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
+	const struct iovec *iov, int cnt, off64_t offset, int flags)
+{
+	struct write_call call = {o, fd, iov, cnt, offset, flags};
+
+	if (nfsappend_needs_proxy())
+		return nfsappend_proxy(write_there, &call);
+	return write_here(o, fd, iov, cnt, offset, flags);
 }
 
 ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
@@ -229,7 +256,7 @@ int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
 		too_large();
 		return -EFBIG;
 	}
-	return nfsappend_file_setattr(o->file, NFSAPPEND_SET_SIZE, &attr);
+	return nfsappend_io_setattr(o, NFSAPPEND_SET_SIZE, &attr);
 }
 
 int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
@@ -237,9 +264,26 @@ int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
 	return nfsappend_file_getattr(o->file, attr);
 }
 
+struct setattr_call {
+	struct nfsappend_file *file;
+	unsigned set;
+	const struct nfsappend_attr *attr;
+};
+
+static ssize_t setattr_there(void *arg)
+{
+	struct setattr_call *c = arg;
+
+	return nfsappend_file_setattr(c->file, c->set, c->attr);
+}
+
 int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 	const struct nfsappend_attr *attr)
 {
+	struct setattr_call call = {o->file, set, attr};
+
+	if (nfsappend_needs_proxy())
+		return (int)nfsappend_proxy(setattr_there, &call);
 	return nfsappend_file_setattr(o->file, set, attr);
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "core/file.h"
 #include "core/placeholder.h"
@@ -34,11 +35,21 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
 	long r = sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 		STATX_TYPE | STATX_INO, &stx);
 
-	if (r < 0)
-		return (int)r;
-	*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
-	*ino = stx.stx_ino;
-	return 0;
+	if (r == 0) {
+		*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
+		*ino = stx.stx_ino;
+	} else if (r == -ENOSYS || r == -EPERM) {
+		/* A seccomp filter that does not know statx(). */
+		struct stat st;
+
+		r = nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
+		if (r == 0) {
+			*dev = (uint64_t)major(st.st_dev) << 32 |
+				minor(st.st_dev);
+			*ino = st.st_ino;
+		}
+	}
+	return (int)r;
 }
 
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,

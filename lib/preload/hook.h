@@ -7,6 +7,7 @@
 #define NFSAPPEND_PRELOAD_HOOK_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,6 +36,19 @@ static inline bool nfsappend_use_begin(struct nfsappend_use *use, int fd)
 	if (!nfsappend_active ||
 		nfsappend_table_peek(fd) == NFSAPPEND_FD_UNMANAGED)
 		return false;
+	return nfsappend_use_slowly(use, fd);
+}
+
+/* The same for what POSIX calls a cancellation point (write, read, open):
+ * a loop of appends can be cancelled, between two of them. */
+static inline bool nfsappend_use_begin_cancellable(struct nfsappend_use *use,
+	int fd)
+{
+	if (!nfsappend_active ||
+		nfsappend_table_peek(fd) == NFSAPPEND_FD_UNMANAGED)
+		return false;
+	if (nfsappend_depth == 0)
+		pthread_testcancel();
 	return nfsappend_use_slowly(use, fd);
 }
 

@@ -52,7 +52,7 @@ static ssize_t slot_read(FILE *f, void *buf, ssize_t n)
 	struct iovec iov = {buf, (size_t)n};
 	ssize_t r;
 
-	if (!nfsappend_use_begin(&use, f->_fileno))
+	if (!nfsappend_use_begin_cancellable(&use, f->_fileno))
 		return _IO_file_read(f, buf, n);
 	r = use.error != 0 ? use.error
 			   : nfsappend_io_read(use.open, use.fd, &iov, 1,
@@ -75,7 +75,7 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 		struct iovec iov = {(void *)at, (size_t)left};
 		ssize_t r;
 
-		if (!nfsappend_use_begin(&use, f->_fileno)) {
+		if (!nfsappend_use_begin_cancellable(&use, f->_fileno)) {
 			if (left == n)
 				return _IO_file_write(f, buf, n);
 			r = NFSAPPEND_REAL(write)(f->_fileno, at,

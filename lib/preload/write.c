@@ -19,7 +19,7 @@ extern int __vdprintf_chk(int, int, const char *, va_list);
 	do {                                                                   \
 		struct nfsappend_use use_;                                     \
 		ssize_t r_;                                                    \
-		if (!nfsappend_use_begin(&use_, (fd)))                         \
+		if (!nfsappend_use_begin_cancellable(&use_, (fd)))                         \
 			break;                                                 \
 		r_ = use_.error != 0 ? use_.error                              \
 				     : nfsappend_io_write(use_.open, (fd),     \

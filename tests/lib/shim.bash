@@ -204,17 +204,21 @@ start_lines() {
 	coproc LINES_PROGRAM {
 		shimmed "$PROGRAMS/prog_lines" "$1" 2>>"$MESSAGES" 3>&- 4>&-
 	}
+	# bash unsets the coprocess's variables when it ends: keep our own.
+	lines_pid=$LINES_PROGRAM_PID
+	exec {lines_out}<&"${LINES_PROGRAM[0]}" {lines_in}>&"${LINES_PROGRAM[1]}"
+	exec {LINES_PROGRAM[0]}<&- {LINES_PROGRAM[1]}>&-
 	line_answer
 	[[ $REPLY = opened ]]
 }
 
 write_line() {
-	printf '%s\n' "$1" >&"${LINES_PROGRAM[1]}"
+	printf '%s\n' "$1" >&"$lines_in"
 }
 
 line_answer() {
 	REPLY=
-	read -r -t 60 -u "${LINES_PROGRAM[0]}" || :
+	read -r -t 60 -u "$lines_out" || :
 }
 
 append_line() {
@@ -226,11 +230,10 @@ append_line() {
 	}
 }
 
-# shellcheck disable=SC2153 # bash sets LINES_PROGRAM_PID
 end_lines() {
-	local pid=$LINES_PROGRAM_PID input=${LINES_PROGRAM[1]}
-	exec {input}>&-
+	exec {lines_in}>&-
 	line_answer
+	exec {lines_out}<&-
 	[[ $REPLY = 'close 0' ]] || return 1
-	wait "$pid"
+	wait "$lines_pid"
 }
