@@ -204,12 +204,19 @@ start_lines() {
 	coproc LINES_PROGRAM {
 		shimmed "$PROGRAMS/prog_lines" "$1" 2>>"$MESSAGES" 3>&- 4>&-
 	}
-	# bash unsets the coprocess's variables when it ends: keep our own.
-	lines_pid=$LINES_PROGRAM_PID
-	exec {lines_out}<&"${LINES_PROGRAM[0]}" {lines_in}>&"${LINES_PROGRAM[1]}"
-	exec {LINES_PROGRAM[0]}<&- {LINES_PROGRAM[1]}>&-
+	keep_coprocess
 	line_answer
 	[[ $REPLY = opened ]]
+}
+
+# bash unsets the variables of the coprocess LINES_PROGRAM when it ends, and it
+# may end at once: keep our own.
+# shellcheck disable=SC2153 # bash sets LINES_PROGRAM_PID
+keep_coprocess() {
+	local in=${LINES_PROGRAM[0]} out=${LINES_PROGRAM[1]}
+	lines_pid=$LINES_PROGRAM_PID
+	exec {lines_out}<&"$in" {lines_in}>&"$out"
+	exec {in}<&- {out}>&-
 }
 
 write_line() {
