@@ -14,18 +14,15 @@ capture_missing() {
 
 start_capture() {
 	CAPTURE=$BATS_TEST_TMPDIR/capture.pcapng
-	in_server dumpcap -q -i lo -B 64 -f 'tcp port 20490' -w "$CAPTURE" \
-		2>"$CAPTURE.log" 3>&- 4>&- &
+	in_server sh -c 'echo "$$" >"$0.pid" && exec dumpcap -q -i lo -B 64 \
+		-f "tcp port 20490" -w "$0"' "$CAPTURE" 2>"$CAPTURE.log" 3>&- 4>&- &
 	CAPTURE_PID=$!
 	capture_marker
 }
 
 stop_capture() {
 	capture_marker || return 1
-	# nsenter has forked for the PID namespace: its child is the capture.
-	local child
-	read -r -d ' ' child <"/proc/$CAPTURE_PID/task/$CAPTURE_PID/children"
-	kill -INT "$child"
+	in_server kill -s TERM "$(cat "$CAPTURE.pid")"
 	wait "$CAPTURE_PID" || return 1
 	if ! grep -q 'received/dropped.*: [0-9]*/0 ' "$CAPTURE.log"; then
 		echo 'the capture lost packets:' >&2

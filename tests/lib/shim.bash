@@ -202,3 +202,41 @@ stats_values() {
 in_control() {
 	[[ ${NFSAPPEND_CONTROL-} = 1 ]]
 }
+
+# A program that appends one line each time the test says so:
+#   start_lines FILE; append_line TEXT (fails unless all of it was written);
+#   end_lines. write_line TEXT only asks; line_answer reads what came of it.
+start_lines() {
+	coproc LINES_PROGRAM {
+		shimmed "$PROGRAMS/prog_lines" "$1" 2>>"$MESSAGES" 3>&- 4>&-
+	}
+	line_answer
+	[[ $REPLY = opened ]]
+}
+
+write_line() {
+	printf '%s\n' "$1" >&"${LINES_PROGRAM[1]}"
+}
+
+line_answer() {
+	REPLY=
+	read -r -t 60 -u "${LINES_PROGRAM[0]}" || :
+}
+
+append_line() {
+	write_line "$1"
+	line_answer
+	[[ $REPLY = "write $((${#1} + 1))" ]] || {
+		echo "the append of '$1' was answered by '$REPLY'" >&2
+		return 1
+	}
+}
+
+# shellcheck disable=SC2153 # bash sets LINES_PROGRAM_PID
+end_lines() {
+	local pid=$LINES_PROGRAM_PID input=${LINES_PROGRAM[1]}
+	exec {input}>&-
+	line_answer
+	[[ $REPLY = 'close 0' ]] || return 1
+	wait "$pid"
+}
