@@ -3,27 +3,12 @@
 # program of tests/programs/semantics prints what it saw, on a local folder and
 # on a managed one.
 
-bats_require_minimum_version 1.5.0
-
-load lib/server
-load lib/shim
+load lib/load
 load lib/batteries
 
 setup_file() {
 	start_server
 	setup_batteries
-}
-
-teardown_file() {
-	stop_server
-}
-
-setup() {
-	new_case
-}
-
-teardown() {
-	nothing_local
 }
 
 @test "open: flags, modes, refusals" {

@@ -3,27 +3,12 @@
 # state"): every call answers for the file that it is now. Each of these fails
 # when the hook, or the check of identity, that it names is missing.
 
-bats_require_minimum_version 1.5.0
-
-load lib/server
-load lib/shim
+load lib/load
 load lib/batteries
 
 setup_file() {
 	start_server
 	setup_batteries
-}
-
-teardown_file() {
-	stop_server
-}
-
-setup() {
-	new_case
-}
-
-teardown() {
-	nothing_local
 }
 
 @test "stale: close_range" {

@@ -2,27 +2,12 @@
 # Every way in which stdio and iostreams write: files, return values, positions
 # and exit status as on a local folder (tests/programs/stdio).
 
-bats_require_minimum_version 1.5.0
-
-load lib/server
-load lib/shim
+load lib/load
 load lib/batteries
 
 setup_file() {
 	start_server
 	setup_batteries
-}
-
-teardown_file() {
-	stop_server
-}
-
-setup() {
-	new_case
-}
-
-teardown() {
-	nothing_local
 }
 
 # shellcheck disable=SC2034 # shim.bash reads what this sets

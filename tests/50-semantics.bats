@@ -2,27 +2,12 @@
 # Processes, threads, signals: the same programs' way of comparing. Rounds are
 # few by default, those of the issues with NFSAPPEND_FULL=1.
 
-bats_require_minimum_version 1.5.0
-
-load lib/server
-load lib/shim
+load lib/load
 load lib/batteries
 
 setup_file() {
 	start_server
 	setup_batteries
-}
-
-teardown_file() {
-	stop_server
-}
-
-setup() {
-	new_case
-}
-
-teardown() {
-	nothing_local
 }
 
 @test "vfork children" {
@@ -46,6 +31,8 @@ teardown() {
 }
 
 @test "setuid after open" {
+	# Nobody must be able to walk to the control's folder.
+	chmod 711 "$BATS_RUN_TMPDIR"
 	semantics setuid
 }
 

@@ -1,9 +1,8 @@
 # shellcheck shell=bash
 # Runs the programs of tests/programs/stdio and tests/programs/semantics on a
 # local folder (the control) and under the shim, and compares what came of it.
-# Comes after server.bash and shim.bash.
-#
-# setup_file() { start_server; setup_batteries; }
+# Comes after lib/load, whose setup_file must then be
+#   setup_file() { start_server; setup_batteries; }
 
 batteries_lib=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
@@ -26,10 +25,10 @@ both() {
 	ulimit -c 0
 	arguments=("${@//@LOGS@/$CONTROL}")
 	run --separate-stderr in_server timeout --foreground -k 5 120 "${arguments[@]}"
-	outcome "$CONTROL" >"$OUTCOME.control"
+	last_run "$CONTROL" >"$OUTCOME.control"
 	arguments=("${@//@LOGS@/$LOGS}")
 	run --separate-stderr shimmed "${arguments[@]}"
-	outcome "$LOGS" >"$OUTCOME.shimmed"
+	last_run "$LOGS" >"$OUTCOME.shimmed"
 	# The control alone must make sense: a program that could not do what it
 	# is for says 97, 98 or 99, a hanging one is killed (124).
 	if grep -Eqx 'status (97|98|99|124|126|127)' "$OUTCOME.control"; then
@@ -38,10 +37,17 @@ both() {
 		return 1
 	fi
 	for argument in control shimmed; do
-		sed -nE 's/^(output )?((acked|unknown) )/\2/p' \
-			"$OUTCOME.$argument" >"$OUTCOME.$argument.records"
-		sed -Ei '/^(output )?(acked|unknown) /d' "$OUTCOME.$argument"
+		grep -E '^(acked|unknown) ' "$OUTCOME.$argument" \
+			>"$OUTCOME.$argument.records" || :
+		sed -Ei '/^(acked|unknown) /d' "$OUTCOME.$argument"
 	done
+}
+
+# What `run` left, with the folder's name made neutral.
+last_run() {
+	# shellcheck disable=SC2154 # bats sets them
+	printf '%s\n' "status $status" output: "${output//$1/@LOGS@}" \
+		messages: "${stderr//$1/@LOGS@}"
 }
 
 # Names, types and modes of what lies in a folder.
