@@ -11,12 +11,12 @@ bad_usage() {
 		words+=("$1")
 		shift
 	done
-	run --separate-stderr env -u NFSAPPEND_MAP -u NFSAPPEND_PATHS \
+	run "-$expected" --separate-stderr env -u NFSAPPEND_MAP -u NFSAPPEND_PATHS \
 		"$SHIM_WRAPPER" "${@:2}"
 	# shellcheck disable=SC2154
 	printf '%s\n' "$stderr" >"$MESSAGES"
 	echo "status $status, output: $output, messages: $stderr"
-	[[ $status -eq $expected && -z $output ]]
+	[[ -z $output ]]
 	one_message "${words[@]}"
 }
 
@@ -122,16 +122,16 @@ environment() {
 static_program() {
 	echo 'int main(void) { return 5; }' |
 		"${CC:-cc}" -static -xc - -o "$BATS_TEST_TMPDIR/static"
-	printf '#!%s\n' "$BATS_TEST_TMPDIR/static" >"$BATS_TEST_TMPDIR/script"
-	printf '#!/usr/bin/env -S A=b script\n' >"$BATS_TEST_TMPDIR/second"
-	chmod +x "$BATS_TEST_TMPDIR/script" "$BATS_TEST_TMPDIR/second"
+	printf '#!%s\n' "$BATS_TEST_TMPDIR/static" >"$BATS_TEST_TMPDIR/static-script"
+	printf '#!/usr/bin/env -S A=b static-script\n' >"$BATS_TEST_TMPDIR/second"
+	chmod +x "$BATS_TEST_TMPDIR/static-script" "$BATS_TEST_TMPDIR/second"
 }
 
 @test "a program that cannot be shimmed: warned about with -p" {
 	static_program
 	local program
-	for program in static script second; do
-		run --separate-stderr env "PATH=$PATH:$BATS_TEST_TMPDIR" \
+	for program in static static-script second; do
+		run --separate-stderr env "PATH=$BATS_TEST_TMPDIR:$PATH" \
 			"$SHIM_WRAPPER" -p /logs "$program"
 		printf '%s\n' "$stderr" >"$MESSAGES"
 		[[ $status -eq 5 ]]
@@ -142,7 +142,7 @@ static_program() {
 @test "a program that cannot be shimmed: refused with -m or --fallback fail" {
 	static_program
 	bad_usage 126 static 'statically linked' -m -- -m "$LOGS=$SHIM_URL" "$BATS_TEST_TMPDIR/static"
-	bad_usage 126 static 'statically linked' -m -- -m "$LOGS=$SHIM_URL" "$BATS_TEST_TMPDIR/script"
+	bad_usage 126 static 'statically linked' -m -- -m "$LOGS=$SHIM_URL" "$BATS_TEST_TMPDIR/static-script"
 	bad_usage 126 static '--fallback fail' -- -p /logs --fallback fail "$BATS_TEST_TMPDIR/static"
 }
 
@@ -197,7 +197,7 @@ bad_map() {
 
 @test "a malformed entry of NFSAPPEND_MAP: one message, the others serve" {
 	bad_map /no-equals-sign
-	bad_map =nfs://server/export
+	bad_map '=nfs://server/export'
 	bad_map relative=nfs://server/export
 	bad_map /other=http://server/export
 	bad_map /other=nfs://

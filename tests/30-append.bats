@@ -116,8 +116,8 @@ append_cost() {
 }
 
 @test "sequential writers in turn, each finds the other's end" {
-	local i
-	for i in 1 2 3; do
+	local round
+	for round in 1 2 3; do
 		same_as_local sh -c "echo one >>@LOGS@/x"
 		# Another client of the server, between two of ours.
 		echo other | tee -a "$SERVED/x" >>"$BATS_TEST_TMPDIR/control/x"

@@ -5,11 +5,11 @@
 
 bats_require_minimum_version 1.5.0
 
-# shellcheck source=tests/lib/server.bash
+# shellcheck source=server.bash
 source "${BASH_SOURCE[0]%/*}/server.bash"
-# shellcheck source=tests/lib/shim.bash
+# shellcheck source=shim.bash
 source "${BASH_SOURCE[0]%/*}/shim.bash"
-# shellcheck source=tests/lib/capture.bash
+# shellcheck source=capture.bash
 source "${BASH_SOURCE[0]%/*}/capture.bash"
 
 setup_file() {

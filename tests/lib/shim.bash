@@ -150,6 +150,7 @@ listing() {
 
 # No program under test may have written anything but to the server.
 nothing_local() {
+	[[ -n ${WORK-} ]] || return 0
 	if [[ ${NFSAPPEND_CONTROL-} != 1 && -e $LOGS ]]; then
 		echo "$LOGS came to be on the local disk" >&2
 		return 1
@@ -165,15 +166,11 @@ nothing_local() {
 	fi
 }
 
-# messages_of_ours FILE: nfsappend's own lines in it (program, pid, identifier).
-messages_of_ours() {
-	grep -c 'nfsappend' "${1:-$MESSAGES}" || :
-}
-
-# one_message WORD...: exactly one line of ours in $MESSAGES, naming each WORD.
+# one_message WORD...: exactly one line of nfsappend's in $MESSAGES, naming each
+# WORD.
 one_message() {
 	local word number
-	number=$(messages_of_ours)
+	number=$(grep -c nfsappend "$MESSAGES" || :)
 	if [[ $number -ne 1 ]]; then
 		echo "$number messages, not 1:" >&2
 		cat "$MESSAGES" >&2

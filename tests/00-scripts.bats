@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# What can be said of the sources and of the built library without a server.
+
+bats_require_minimum_version 1.5.0
+load lib/shim
+
+setup() {
+	cd "$shim_root" || return 1
+}
+
+# Scripts by name or by their first line; not what a build or git made.
+scripts() {
+	find . \( -name .git -o -name build -o -name 'build-*' -o -name m4 \
+		-o -name autom4te.cache -o -name configure \) -prune -o -type f \
+		\( -name '*.bats' -o -name '*.bash' -o -name '*.sh' -o \
+		-exec sh -c 'head -n 1 "$1" | grep -aqE "^#!.*[/ ](ba|da)?sh( |$)"' sh {} \; \) \
+		-print
+}
+
+@test "shellcheck finds nothing in any script" {
+	local files
+	mapfile -t files < <(scripts)
+	printf '%s\n' "${files[@]}"
+	[[ " ${files[*]} " = *" ./quickstart "* ]]
+	[[ " ${files[*]} " = *' ./bin/nfsappend.in '* ]]
+	shellcheck "${files[@]}"
+}
+
+@test "the wrapper is POSIX sh" {
+	shellcheck -s sh bin/nfsappend.in
+	dash -n bin/nfsappend.in
+}
+
+@test "mandoc finds nothing in the manual pages" {
+	run -0 mandoc -T lint -W warning man/*.[0-9]
+	[[ -z $output ]]
+}
+
+@test "every variable of the manual page is one that the library reads" {
+	local documented read
+	documented=$(grep -oE '^\.It Ev NFSAPPEND_[A-Z]+' man/nfsappend.1 |
+		sed 's/.* //' | sort -u)
+	read=$(grep -rhoE '"NFSAPPEND_[A-Z]+"' lib | tr -d '"' | sort -u)
+	diff -u <(echo "$documented") <(echo "$read")
+}
+
+# One HOOK(ret, name, (params), (args), status) a line in hooks.def.
+hook_names() {
+	sed -n 's/^HOOK([^,]*, *\([a-zA-Z0-9_]*\),.*/\1/p' lib/preload/hooks.def | sort
+}
+
+@test "the library exports its hooks and nothing else" {
+	: "${NFSAPPEND_PREFIX:=$shim_root/build/root}"
+	[[ -z ${NFSAPPEND_SANITIZER-} ]] ||
+		skip 'the sanitizers add symbols; the plain build shows it'
+	[[ -n $(hook_names) ]]
+	diff -u <(hook_names) <(nm -D --defined-only --format=posix \
+		"$(shim_library)" | sed 's/[@ ].*//' | sort)
+}
+
+@test "the nfs module exports no hook" {
+	: "${NFSAPPEND_PREFIX:=$shim_root/build/root}"
+	local module
+	module=$(dirname "$(shim_library)")/nfsappend-nfs.so
+	[[ -r $module ]]
+	[[ -z $(comm -12 <(hook_names) <(nm -D --defined-only --format=posix \
+		"$module" | sed 's/[@ ].*//' | sort)) ]]
+}
+
+@test "the installed files can be loaded by every user" {
+	: "${NFSAPPEND_PREFIX:=$shim_root/build/root}"
+	local folder
+	folder=$(dirname "$(shim_library)")
+	[[ $(stat -Lc %a "$folder/libnfsappend.so") = 755 ]]
+	[[ $(stat -Lc %a "$folder/nfsappend-nfs.so") = 755 ]]
+	[[ $(stat -Lc %a "$NFSAPPEND_PREFIX/bin/nfsappend") = 755 ]]
+}
