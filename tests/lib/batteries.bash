@@ -8,7 +8,7 @@ batteries_lib=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
 setup_batteries() {
 	setup_shim || return 1
-	"${batteries_lib%/lib}/programs/build-batteries" "$PROGRAMS"
+	"${batteries_lib%/lib}/programs/make-batteries" "$PROGRAMS"
 }
 
 # both COMMAND...: runs COMMAND in both ways; @LOGS@ in its arguments stands for

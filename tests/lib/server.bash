@@ -32,14 +32,21 @@ server_missing() {
 	[[ ${#missing[@]} -eq 0 ]] || (IFS=,; echo "${missing[*]}")
 }
 
+# nfs-ganesha's major version.
+server_major() {
+	ganesha.nfsd -v 2>&1 | sed -nE 's/.*Release = V?([0-9]+)\..*/\1/p'
+}
+
 server_conf() {
-	local name access id=0
+	local name access id=0 newer=''
+	# It wants to be an I/O flusher, which root in a container may not become.
+	[[ $(server_major) -lt 6 ]] || newer='Allow_Set_Io_Flusher_Fail = true;'
 	cat <<-CONF
 	NFS_CORE_PARAM {
 		NFS_Port = 20490; MNT_Port = 20491; NLM_Port = 20492;
 		Rquota_Port = 20493; Protocols = 3,4;
 		Enable_UDP = false; Enable_RQUOTA = false; Enable_NLM = false;
-		fsid_device = true;
+		fsid_device = true; $newer
 	}
 	NFSV4 {
 		Lease_Lifetime = ${SERVER_LEASE:-60};
@@ -121,7 +128,8 @@ stop_server() {
 # in_server COMMAND...: runs COMMAND in the server's namespaces, in the present
 # folder; its exit status is COMMAND's.
 in_server() {
-	nsenter --target "$SERVER_INIT" --net --mount --pid --wdns="$PWD" -- "$@"
+	# Not --wdns, which util-linux before 2.38 has not.
+	nsenter --target "$SERVER_INIT" --net --mount --pid -- env -C "$PWD" -- "$@"
 }
 
 # URL of an export by NFSv3 (MOUNT paths), with further URL arguments.
