@@ -32,8 +32,8 @@ scripts() {
 }
 
 @test "mandoc finds nothing in the manual pages" {
-	run -0 mandoc -T lint -W warning man/*.[0-9]
-	[[ -z $output ]]
+	# It cannot know which other pages are installed.
+	run ! grep -v 'outdated mandoc.db' < <(mandoc -T lint man/*.[0-9] 2>&1)
 }
 
 @test "every variable of the manual page is one that the library reads" {

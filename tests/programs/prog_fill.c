@@ -1,5 +1,5 @@
-/* prog_fill FILE SIZE: appends SIZE bytes at a time until a write fails; says
-   how many bytes were acknowledged, and the error. */
+/* prog_fill FILE SIZE: appends SIZE bytes at a time until a write fails, or
+   until 16 MiB are in; says how many bytes were acknowledged, and the error. */
 #include "prog.h"
 
 int main(int argc, char **argv)
@@ -14,8 +14,11 @@ int main(int argc, char **argv)
 		return 2;
 	memset(data, 'f', size);
 	fd = open_append(argv[1]);
-	while ((n = write(fd, data, size)) > 0)
-		acknowledged += n;
+	do {
+		n = write(fd, data, size);
+		if (n > 0)
+			acknowledged += n;
+	} while (n > 0 && acknowledged < 16 << 20);
 	report("write", n);
 	printf("acknowledged %ld\n", acknowledged);
 	report("close", close(fd));
