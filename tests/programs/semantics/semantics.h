@@ -1,8 +1,9 @@
 /*
  * What the programs share that print how system calls answer.  Each is run as
- * `semantics-X DIR [COUNT]`, once on a local directory and once on a managed one;
- * files, standard output and exit status must then be the same.  So nothing
- * that a program prints may depend on the directory, on timing or on inodes.
+ * `semantics-X DIR [COUNT]`, once on a local directory and once on a managed
+ * one; files, standard output and exit status must then be the same.  So
+ * nothing that a program prints may depend on the directory, on timing or on
+ * inodes.
  */
 #ifndef SEMANTICS_H
 #define SEMANTICS_H
@@ -14,9 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The same number everywhere; glibc has it since 2.32. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 /* Where notes go: written past stdio, one write a line. */
 static int notes_fd = 1;
