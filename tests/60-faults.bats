@@ -6,6 +6,7 @@ load lib/load
 
 setup() {
 	in_control && skip 'needs the shim: a local file meets none of these'
+	server_ensure
 	new_case
 }
 
@@ -15,7 +16,7 @@ refused() {
 	run_shimmed "$PROGRAMS/prog_calls" ac "$LOGS/x"
 	[[ $status -eq 1 && $output = "open $1" ]]
 	one_message "${@:2}"
-	run_shimmed sh -c 'echo never >>"$LOGS/x"'
+	run_shimmed dash -c 'echo never >>"$LOGS/x"'
 	[[ $status -eq 2 && -z $output ]]
 	one_message_of_ours_among "${@:2}"
 }
@@ -26,11 +27,12 @@ one_message_of_ours_among() {
 	MESSAGES=$MESSAGES.ours one_message "$@"
 }
 
-# quiet_refusal ERRNO PATH [FLAGS]: an error that is the file's own fault, as
-# any file system gives it: to the program alone.
-quiet_refusal() {
+# file_refused ERRNO PATH [FLAGS]: open fails so, with one message that names
+# PATH: that it is the server which says this is not to be seen otherwise.
+file_refused() {
 	run_shimmed "$PROGRAMS/prog_calls" "${3:-ac}" "$2"
-	[[ $status -eq 1 && $output = "open $1" && -z $stderr ]]
+	[[ $status -eq 1 && $output = "open $1" ]]
+	one_message "$2"
 }
 
 @test "unknown server: EHOSTUNREACH" {
@@ -68,34 +70,40 @@ quiet_refusal() {
 	echo root >"$SERVED/file"
 	chmod 644 "$SERVED/file"
 	SHIM_URL=$(server_url "export/$BATS_TEST_NUMBER" 'uid=65534&gid=65534')
-	quiet_refusal EACCES "$LOGS/root/x"
-	quiet_refusal EACCES "$LOGS/file"
+	file_refused EACCES "$LOGS/root/x"
+	file_refused EACCES "$LOGS/file"
 	[[ -z $(ls -A "$SERVED/root") && $(cat "$SERVED/file") = root ]]
 }
 
 @test "a read-only export: EROFS" {
 	echo old >"$SERVER_DIR/readonly/file"
 	SHIM_URL=$(server_url readonly)
-	quiet_refusal EROFS "$LOGS/x"
-	quiet_refusal EROFS "$LOGS/file" a
+	file_refused EROFS "$LOGS/x"
+	file_refused EROFS "$LOGS/file" a
 	[[ $(cat "$SERVER_DIR/readonly/file") = old ]]
 }
 
 @test "a missing directory: ENOENT; a file as directory: ENOTDIR" {
 	touch "$SERVED/file"
-	quiet_refusal ENOENT "$LOGS/none/x"
-	quiet_refusal ENOTDIR "$LOGS/file/x"
+	file_refused ENOENT "$LOGS/none/x"
+	file_refused ENOTDIR "$LOGS/file/x"
 }
 
 @test "a directory instead of a file: EISDIR" {
 	mkdir "$SERVED/sub"
-	quiet_refusal EISDIR "$LOGS/sub"
-	quiet_refusal EISDIR "$LOGS"
-	quiet_refusal EISDIR "$LOGS/sub" a
+	file_refused EISDIR "$LOGS/sub"
+	file_refused EISDIR "$LOGS"
+	file_refused EISDIR "$LOGS/sub" a
 }
 
-@test "a name that is too long: ENAMETOOLONG" {
-	quiet_refusal ENAMETOOLONG "$LOGS/$(printf '%256s' '' | tr ' ' n)"
+@test "what programs probe for is refused without a message" {
+	touch "$SERVED/there"
+	run_shimmed "$PROGRAMS/prog_calls" a "$LOGS/none"
+	[[ $status -eq 1 && $output = 'open ENOENT' && -z $stderr ]]
+	run_shimmed "$PROGRAMS/prog_calls" acx "$LOGS/there"
+	[[ $status -eq 1 && $output = 'open EEXIST' && -z $stderr ]]
+	run_shimmed "$PROGRAMS/prog_calls" ac "$LOGS/$(printf '%256s' '' | tr ' ' n)"
+	[[ $status -eq 1 && $output = 'open ENAMETOOLONG' && -z $stderr ]]
 }
 
 @test "ENOSPC: what was acknowledged is in the file, not a byte more" {
@@ -108,7 +116,7 @@ quiet_refusal() {
 		[[ ${lines[0]} = 'write ENOSPC' && ${lines[2]} = 'close 0' ]]
 		[[ ${lines[1]} = "acknowledged $(in_server stat -c %s "$file")" ]]
 		in_server sh -c '! tr -d f <"$0" | grep -q .' "$file"
-		one_message ENOSPC "$LOGS/x"
+		one_message "$LOGS/x" 'No space left on device'
 		in_server rm "$file"
 	done
 }

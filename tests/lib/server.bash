@@ -174,6 +174,15 @@ server_wait_gone() {
 	return 1
 }
 
+# The server runs and is awake, whatever an earlier test left behind.
+server_ensure() {
+	if in_server test -e "/proc/$(server_pid)"; then
+		server_signal CONT
+	else
+		server_restart
+	fi
+}
+
 # On the same port, after server_kill or while it runs (then killed first).
 server_restart() {
 	if in_server test -e "/proc/$(server_pid)"; then

@@ -82,6 +82,10 @@ new_case() {
 		}
 	fi
 	export LOGS
+	# The programs are not built with a sanitizer: their leaks are their own.
+	# Reports are files, so that no program can swallow them.
+	export ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0:abort_on_error=1:log_path=$BATS_TEST_TMPDIR/sanitizer"
+	export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:log_path=$BATS_TEST_TMPDIR/sanitizer"
 	cd "$WORK" || return 1
 }
 
@@ -97,17 +101,10 @@ shimmed() {
 		return
 	fi
 	if [[ -n ${NFSAPPEND_SANITIZER-} ]]; then
-		run+=(env "LD_PRELOAD=$NFSAPPEND_SANITIZER"
-			"ASAN_OPTIONS=$(sanitizer_options)"
-			'UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1')
+		run+=(env "LD_PRELOAD=$NFSAPPEND_SANITIZER")
 	fi
 	"${run[@]}" "$SHIM_WRAPPER" "${SHIM_OPTIONS[@]}" -m "$LOGS=$SHIM_URL" \
 		--stats "$STATS" -- "${runner[@]}" "$@"
-}
-
-# The programs are not built with a sanitizer, so their own leaks are theirs.
-sanitizer_options() {
-	echo "detect_leaks=0:verify_asan_link_order=0:abort_on_error=1:log_path=$BATS_TEST_TMPDIR/sanitizer"
 }
 
 # run_shimmed COMMAND...: as bats's run, standard error apart, in $MESSAGES.

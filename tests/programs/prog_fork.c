@@ -44,6 +44,6 @@ int main(int argc, char **argv)
 	printf("offset %ld\n", (long)lseek(fd, 0, SEEK_CUR));
 	fflush(stdout);
 	snprintf(number, sizeof(number), "%d", fd);
-	execl("/proc/self/exe", argv[0], "--inherited", number, (char *)NULL);
+	execl(argv[0], argv[0], "--inherited", number, (char *)NULL);
 	fail("exec");
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The line between core and nfs. Core knows no libnfs, nfs knows no
+ * descriptor: they meet in struct nfsappend_backend, which the nfs module
+ * exports under the name nfsappend_backend_module and a unit test replaces.
+ *
+ * Every operation is one attempt. Its result is 0, -errno (the server's own
+ * answer, final), or a positive enum nfsappend_outcome when there was no
+ * answer; who may send it again is core's decision, since only core knows
+ * whether that could append a record twice.
+ */
+#ifndef NFSAPPEND_CORE_BACKEND_H
+#define NFSAPPEND_CORE_BACKEND_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define NFSAPPEND_BACKEND_ABI 1
+#define NFSAPPEND_FH_MAX 128 /* NFS4_FHSIZE; NFS3_FHSIZE is 64 */
+#define NFSAPPEND_GROUPS_MAX 16 /* RFC 5531 section 8.2, AUTH_SYS gids<16> */
+#define NFSAPPEND_NAME_MAX 255
+
+enum nfsappend_outcome {
+	/* Never reached the server: may be sent again. */
+	NFSAPPEND_UNSENT = 1,
+	/* No answer, connection lost or answer unusable: in doubt. */
+	NFSAPPEND_LOST,
+	/* NFS3ERR_JUKEBOX, NFS4ERR_DELAY: not executed, try again later. */
+	NFSAPPEND_DELAY,
+	/* The deadline of the wait passed: in doubt. */
+	NFSAPPEND_TIMED_OUT,
+};
+
+struct nfsappend_fh {
+	uint32_t len;
+	uint8_t data[NFSAPPEND_FH_MAX];
+};
+
+/* AUTH_SYS: the effective ids and groups of whoever opened the file. */
+struct nfsappend_cred {
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t ngroups;
+	uint32_t groups[NFSAPPEND_GROUPS_MAX];
+};
+
+enum nfsappend_sharing {
+	NFSAPPEND_SINGLE,
+	NFSAPPEND_GUARDED,
+	NFSAPPEND_LOCKED,
+};
+
+/* Where a map leads. Plain data: it is copied into placeholders. */
+struct nfsappend_target {
+	char host[256];	   /* as configured, for messages and look-up */
+	char path[1024];   /* as configured, begins with '/' */
+	uint16_t nfsport;  /* 0: ask the port mapper (v3), 2049 (v4) */
+	uint16_t mountport; /* 0: ask the port mapper */
+	uint16_t version;  /* 3 or 4 */
+	uint16_t has_uid, has_gid;
+	uint32_t uid, gid; /* instead of the process's, when has_* */
+};
+
+/* What first contact found out. Plain data: it is copied into placeholders
+ * so that a process which inherits one need not ask again. */
+struct nfsappend_contact {
+	struct sockaddr_in6 address; /* of the NFS service, v4 as mapped */
+	uint32_t wtmax;		     /* bytes, FSINFO */
+	uint32_t rtmax;
+	struct nfsappend_fh root;
+};
+
+enum nfsappend_type { /* the values of ftype3, RFC 1813 section 2.5 */
+	NFSAPPEND_REG = 1,
+	NFSAPPEND_DIR = 2,
+	NFSAPPEND_BLK = 3,
+	NFSAPPEND_CHR = 4,
+	NFSAPPEND_LNK = 5,
+	NFSAPPEND_SOCK = 6,
+	NFSAPPEND_FIFO = 7,
+};
+
+struct nfsappend_attr {
+	uint32_t type;
+	uint32_t mode; /* permission bits, without the type */
+	uint32_t nlink;
+	uint32_t uid;
+	uint32_t gid;
+	uint64_t size;
+	uint64_t used;
+	uint64_t rdev;
+	uint64_t fsid;
+	uint64_t fileid;
+	struct timespec atime, mtime, ctime;
+};
+
+/* What SETATTR shall change; a field counts when its bit is set. */
+enum {
+	NFSAPPEND_SET_MODE = 1,
+	NFSAPPEND_SET_UID = 2,
+	NFSAPPEND_SET_GID = 4,
+	NFSAPPEND_SET_SIZE = 8,
+	NFSAPPEND_SET_ATIME = 16, /* to .atime */
+	NFSAPPEND_SET_MTIME = 32,
+	NFSAPPEND_SET_ATIME_NOW = 64, /* to the server's clock */
+	NFSAPPEND_SET_MTIME_NOW = 128,
+};
+
+enum nfsappend_create {
+	NFSAPPEND_UNCHECKED,
+	NFSAPPEND_EXCLUSIVE, /* EEXIST if it is there and not by verifier */
+};
+
+enum { /* RFC 1813 section 3.3.4 */
+	NFSAPPEND_ACCESS_READ = 0x01,
+	NFSAPPEND_ACCESS_MODIFY = 0x04,
+	NFSAPPEND_ACCESS_EXTEND = 0x08,
+};
+
+enum { NFSAPPEND_UNSTABLE, NFSAPPEND_DATA_SYNC, NFSAPPEND_FILE_SYNC };
+
+struct nfsappend_written {
+	uint32_t count;
+	uint32_t committed; /* stable_how */
+	uint64_t verifier;
+	bool has_size; /* of the file after the write, where the server told */
+	uint64_t size;
+};
+
+struct pollfd;
+
+/*
+ * How one operation waits: its deadline, what it counts, and the way to
+ * sleep that lets fatal signals through and tells of a silent server.
+ * Owned by core; the module only calls poll().
+ */
+struct nfsappend_wait {
+	int64_t deadline; /* CLOCK_MONOTONIC ns, 0: none */
+	/* Sleep until ready or until (CLOCK_MONOTONIC ns, 0: no bound of the
+	 * caller's): >0 ready, 0 at until, -ETIMEDOUT at the deadline. */
+	int (*poll)(struct nfsappend_wait *, struct pollfd *, unsigned n,
+		int64_t until);
+	uint32_t rpcs;
+	uint32_t write_rpcs;
+	uint32_t reconnects;
+};
+
+/* What the module may ask of core. */
+struct nfsappend_services {
+	/* Our sockets, which the program's close() and dup2() must spare.
+	 * adopt: takes a descriptor, moves it high, returns a slot or -errno.
+	 * hold: the number to use now and until unhold, or -EBADF when the
+	 * program has taken the number away. drop: closes it, if it is ours. */
+	int (*socket_adopt)(int fd);
+	int (*socket_hold)(int slot);
+	void (*socket_unhold)(int slot);
+	void (*socket_drop)(int slot);
+	void (*log)(int level, int id, const char *fmt, ...)
+		__attribute__((format(printf, 3, 4)));
+};
+
+struct nfsappend_session; /* the module's: a pool of connections to one server
+			     under one credential */
+
+struct nfsappend_backend {
+	unsigned abi;
+	void (*init)(const struct nfsappend_services *);
+	/* In the child of a fork: forget every connection and lock. */
+	void (*after_fork)(void);
+
+	/* First contact: resolves the name, mounts, fills *contact. Its
+	 * -errno: EHOSTUNREACH, ECONNREFUSED, ENOENT, EACCES, ...; why gets
+	 * a sentence on the cause. */
+	int (*contact)(const struct nfsappend_target *,
+		const struct nfsappend_cred *, struct nfsappend_wait *,
+		struct nfsappend_contact *, char *why, size_t whylen);
+	/* No input or output; never given back in a process's life. */
+	struct nfsappend_session *(*session)(const struct nfsappend_target *,
+		const struct nfsappend_contact *,
+		const struct nfsappend_cred *);
+
+	int (*lookup)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name,
+		struct nfsappend_fh *, struct nfsappend_attr *);
+	int (*getattr)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, struct nfsappend_attr *);
+	int (*setattr)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, unsigned set,
+		const struct nfsappend_attr *);
+	/* Granted bits of asked, in *granted. */
+	int (*access)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, uint32_t asked, uint32_t *granted);
+	/* NUL-terminated; -ENAMETOOLONG when len does not suffice. */
+	int (*readlink)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, char *buf, size_t len);
+	/* verifier makes an EXCLUSIVE create repeatable (RFC 1813 3.3.8). */
+	int (*create)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name,
+		enum nfsappend_create, uint32_t mode, uint64_t verifier,
+		struct nfsappend_fh *, struct nfsappend_attr *);
+	/* *len: in the room, out what was read; *eof. */
+	int (*read)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, uint64_t offset, void *buf,
+		uint32_t *len, bool *eof);
+	/* One WRITE asked to be FILE_SYNC. count is at most len (checked). */
+	int (*write)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, uint64_t offset, const void *buf,
+		uint32_t len, struct nfsappend_written *);
+	/* COMMIT of [offset, offset + len); *verifier to compare. */
+	int (*commit)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, uint64_t offset, uint32_t len,
+		uint64_t *verifier);
+};
+
+#define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config_env.h"
+#include "core/log.h"
+#include "core/path.h"
+#include "core/process.h"
+
+struct nfsappend_config nfsappend_config;
+
+static const char *lookup(char *const envp[], const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *envp != NULL; envp++)
+		if (!strncmp(*envp, name, n) && (*envp)[n] == '=')
+			return (*envp)[n + 1] != '\0' ? *envp + n + 1 : NULL;
+	return NULL;
+}
+
+/* A copy that outlives the environment (nginx overwrites its own). */
+static const char *keep(const char *s)
+{
+	size_t n;
+	char *copy;
+
+	if (s == NULL)
+		return NULL;
+	n = strlen(s) + 1;
+	copy = nfsappend_pages(n);
+	if (copy != NULL)
+		memcpy(copy, s, n);
+	return copy;
+}
+
+static void bad(const char *variable, const char *value, const char *cause)
+{
+	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_CONFIG,
+		"%s='%s': %s; the default is used", variable, value, cause);
+}
+
+static void read_log(const char *value)
+{
+	static const char *const names[] = {"off", "error", "warn", "info",
+		"debug"};
+	size_t n = strcspn(value, ":");
+	const char *file = value[n] == ':' ? value + n + 1 : NULL;
+
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strlen(names[i]) != n || strncmp(value, names[i], n) != 0)
+			continue;
+		if (file != NULL && file[0] != '/') {
+			bad("NFSAPPEND_LOG", value,
+				"the file after ':' must be an absolute path");
+			file = NULL;
+		}
+		nfsappend_log_configure(i, keep(file));
+		return;
+	}
+	bad("NFSAPPEND_LOG", value,
+		"not off, error, warn, info or debug, each optionally with "
+		":FILE");
+}
+
+static void read_sharing(const char *value)
+{
+	static const char *const names[] = {"auto", "single", "guarded",
+		"locked"};
+
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		if (!strcmp(value, names[i])) {
+			nfsappend_config.sharing = i;
+			return;
+		}
+	}
+	bad("NFSAPPEND_SHARING", value, "not auto, single, guarded or locked");
+}
+
+static void read_timeout(const char *value)
+{
+	char *end;
+	unsigned long v = strtoul(value, &end, 10);
+
+	if (*value < '0' || *value > '9' || *end != '\0' || v > 86400) {
+		bad("NFSAPPEND_TIMEOUT", value,
+			"not a number of seconds from 0 (for ever) to 86400");
+		return;
+	}
+	nfsappend_config.timeout_s = (unsigned)v;
+}
+
+static void read_stats(const char *value)
+{
+	if (strcmp(value, "stderr") != 0 && value[0] != '/') {
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_CONFIG,
+			"NFSAPPEND_STATS='%s': neither 'stderr' nor an "
+			"absolute path; no statistics are written",
+			value);
+		return;
+	}
+	nfsappend_config.stats = keep(value);
+}
+
+/* One word of NFSAPPEND_MAP, NUL-terminated by the caller. */
+static void read_map(char *entry)
+{
+	struct nfsappend_map *map = &nfsappend_config.maps
+					     [nfsappend_config.nmaps];
+	char *eq = strstr(entry, "=nfs:");
+	char why[200] = "no '=' between directory and URL (write "
+			"DIR=nfs://server/export)";
+
+	if (eq == NULL)
+		eq = strchr(entry, '=');
+	if (eq != NULL)
+		*eq = '\0';
+	/* Where the directory can be told, what is below it must not land on
+	 * the local disk, however bad the URL is. */
+	if (entry[0] != '/' || nfsappend_path_normalise(entry, map->dir,
+				       sizeof map->dir) < 0 ||
+		map->dir[1] == '\0') {
+		if (eq != NULL)
+			*eq = '=';
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
+			"NFSAPPEND_MAP entry '%s': the directory must be an "
+			"absolute path of at most %d bytes and not '/'; the "
+			"entry is ignored",
+			entry, NFSAPPEND_DIR_MAX - 1);
+		return;
+	}
+	map->len = (unsigned)strlen(map->dir);
+	if (eq == NULL ||
+		nfsappend_url_parse(eq + 1, &map->target, why, sizeof why) !=
+			0) {
+		map->dropped = true;
+		if (eq != NULL)
+			*eq = '=';
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
+			"NFSAPPEND_MAP entry '%s': %s; until it is corrected "
+			"paths under %s fail with EIO",
+			entry, why, map->dir);
+	}
+	nfsappend_config.nmaps++;
+}
+
+/* Longest DIR first, so that the first match is the nearest. By hand, since
+ * qsort() of large elements allocates. */
+static void sort_maps(void)
+{
+	struct nfsappend_map *maps = nfsappend_config.maps;
+
+	for (unsigned i = 1; i < nfsappend_config.nmaps; i++) {
+		for (unsigned k = i; k > 0 && maps[k].len > maps[k - 1].len;
+			k--) {
+			struct nfsappend_map m = maps[k];
+
+			maps[k] = maps[k - 1];
+			maps[k - 1] = m;
+		}
+	}
+}
+
+static int read_maps(const char *value)
+{
+	static const char blank[] = " \t\r\n";
+	char *copy = (char *)keep(value);
+
+	nfsappend_config.maps = nfsappend_pages(
+		NFSAPPEND_MAPS_MAX * sizeof *nfsappend_config.maps);
+	if (copy == NULL || nfsappend_config.maps == NULL)
+		return -ENOMEM;
+	for (char *word = copy + strspn(copy, blank); *word != '\0';) {
+		char *next = word + strcspn(word, blank);
+
+		if (*next != '\0')
+			*next++ = '\0';
+		if (nfsappend_config.nmaps == NFSAPPEND_MAPS_MAX) {
+			nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
+				"NFSAPPEND_MAP: more than %d entries; those "
+				"from '%s' on are ignored",
+				NFSAPPEND_MAPS_MAX, word);
+			break;
+		}
+		read_map(word);
+		word = next + strspn(next, blank);
+	}
+	sort_maps();
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		struct nfsappend_map *map = &nfsappend_config.maps[i];
+		struct statx stx;
+
+		map->local = sys_statx(AT_FDCWD, map->dir,
+				     AT_STATX_DONT_SYNC, STATX_TYPE,
+				     &stx) == 0;
+		nfsappend_config.any_local |= map->local;
+	}
+	return 0;
+}
+
+int nfsappend_config_read(char *const envp[])
+{
+	static const struct {
+		const char *name;
+		void (*read)(const char *value);
+	} settings[] = {
+		{"NFSAPPEND_LOG", read_log},
+		{"NFSAPPEND_SHARING", read_sharing},
+		{"NFSAPPEND_TIMEOUT", read_timeout},
+		{"NFSAPPEND_STATS", read_stats},
+	};
+	const char *value;
+
+	for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++) {
+		value = lookup(envp, settings[i].name);
+		if (value != NULL)
+			settings[i].read(value);
+	}
+	value = lookup(envp, "NFSAPPEND_RUNTIME");
+	if (value != NULL && value[0] != '/')
+		bad("NFSAPPEND_RUNTIME", value, "not an absolute path");
+	else
+		nfsappend_config.runtime = keep(value);
+	if (lookup(envp, "NFSAPPEND_PATHS") != NULL)
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_BAD_PATHS,
+			"NFSAPPEND_PATHS: this version serves no kernel "
+			"mounts; appends there go through the kernel as "
+			"without nfsappend (use NFSAPPEND_MAP)");
+	value = lookup(envp, "NFSAPPEND_MAP");
+	return value != NULL ? read_maps(value) : 0;
+}
+
+enum nfsappend_sharing nfsappend_config_sharing(unsigned version)
+{
+	switch (nfsappend_config.sharing) {
+	case NFSAPPEND_SHARING_SINGLE:
+		return NFSAPPEND_SINGLE;
+	case NFSAPPEND_SHARING_GUARDED:
+		return NFSAPPEND_GUARDED;
+	default: /* locks need NFSv4 */
+		return version == 4 ? NFSAPPEND_LOCKED : NFSAPPEND_GUARDED;
+	}
+}

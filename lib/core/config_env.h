@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The NFSAPPEND_* variables, read once per process and immutable after.
+ * A bad entry is dropped with one message; good ones beside it stay.
+ */
+#ifndef NFSAPPEND_CORE_CONFIG_ENV_H
+#define NFSAPPEND_CORE_CONFIG_ENV_H
+
+#include <stdbool.h>
+
+#include "core/backend.h"
+
+#define NFSAPPEND_MAPS_MAX 32
+#define NFSAPPEND_DIR_MAX 1024
+
+/* One DIR=URL of NFSAPPEND_MAP. */
+struct nfsappend_map {
+	char dir[NFSAPPEND_DIR_MAX]; /* absolute, normal, no trailing '/' */
+	unsigned len;
+	bool dropped; /* bad: what is below it fails with EIO */
+	bool local;   /* DIR exists on this host as well */
+	struct nfsappend_target target;
+};
+
+enum nfsappend_sharing_setting {
+	NFSAPPEND_SHARING_AUTO,
+	NFSAPPEND_SHARING_SINGLE,
+	NFSAPPEND_SHARING_GUARDED,
+	NFSAPPEND_SHARING_LOCKED,
+};
+
+struct nfsappend_config {
+	struct nfsappend_map *maps; /* longest DIR first */
+	unsigned nmaps;
+	bool any_local; /* some map's DIR exists on this host */
+	enum nfsappend_sharing_setting sharing;
+	unsigned timeout_s; /* 0: for ever */
+	const char *runtime; /* NULL: the default places */
+	const char *stats;   /* NULL: none; "stderr" or an absolute path */
+};
+
+extern struct nfsappend_config nfsappend_config;
+
+/* From the environment block of the program. 0 or -errno. */
+int nfsappend_config_read(char *const envp[]);
+
+/* The effective sharing mode for a server of that NFS version. */
+enum nfsappend_sharing nfsappend_config_sharing(unsigned version);
+
+/* nfs://host[:port]/path[?args]; 0, or -EINVAL with the reason in why. */
+int nfsappend_url_parse(const char *url, struct nfsappend_target *,
+	char *why, size_t whylen);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/process.h"
+#include "core/slab.h"
+
+/* The registry grows under our lock with the guard held, never from a
+ * handler; its memory comes from the kernel, not from malloc. */
+#define uthash_malloc(n) nfsappend_pages(n)
+#define uthash_free(p, n) sys_munmap(p, n)
+#define HASH_NONFATAL_OOM 1
+#include "core/file.h"
+#include "core/log.h"
+
+#define IDLE_MAX 1024 /* files kept for the next open and the statistics */
+
+static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nfsappend_file *registry; /* uthash; under registry_lock */
+static unsigned idle;			/* of refs 0; under registry_lock */
+
+static void clear_stats(struct nfsappend_file *f)
+{
+	memset(&f->stats, 0, sizeof f->stats);
+}
+
+static void after_fork(void)
+{
+	struct nfsappend_file *f, *next;
+
+	nfsappend_slab_after_fork(&slab);
+	if (pthread_mutex_trylock(&registry_lock) == 0) {
+		/* The parent's figures are the parent's. */
+		HASH_ITER (hh, registry, f, next)
+			clear_stats(f);
+	} else {
+		/* Another thread of the parent was changing it. Open files
+		 * go on without it, each by its descriptors. */
+		registry = NULL;
+		idle = 0;
+	}
+	pthread_mutex_init(&registry_lock, NULL);
+}
+
+void nfsappend_file_start(void)
+{
+	nfsappend_process_on_child(after_fork);
+}
+
+/* What makes processes meet: server, export, credential, file handle. */
+static size_t segment_key(const struct nfsappend_file *f, uint8_t *key,
+	size_t room)
+{
+	const struct nfsappend_server *s = f->key.server;
+	int n = snprintf((char *)key, room, "%u %u %u %u ", s->target.version,
+		s->cred.uid, s->cred.gid, ntohs(s->contact.address.sin6_port));
+	size_t len = (size_t)n;
+
+	memcpy(key + len, &s->contact.address.sin6_addr, 16);
+	len += 16;
+	memcpy(key + len, s->cred.groups, s->cred.ngroups * 4);
+	len += s->cred.ngroups * 4;
+	memcpy(key + len, f->key.fh.data, f->key.fh.len);
+	return len + f->key.fh.len;
+}
+
+static void evict_one(void)
+{
+	struct nfsappend_file *f, *next;
+
+	HASH_ITER (hh, registry, f, next) {
+		if (f->refs != 0)
+			continue;
+		HASH_DEL(registry, f);
+		idle--;
+		nfsappend_segment_close(&f->segment);
+		nfsappend_slab_give(&slab, f);
+		return;
+	}
+}
+
+/* Under registry_lock. */
+static struct nfsappend_file *make(const struct nfsappend_file_key *key,
+	enum nfsappend_sharing sharing, const char *path)
+{
+	struct nfsappend_file *f;
+	uint8_t segkey[400];
+
+	if (idle >= IDLE_MAX)
+		evict_one();
+	f = nfsappend_slab_take(&slab);
+	if (f == NULL)
+		return NULL;
+	memset(f, 0, sizeof *f);
+	f->key = *key;
+	snprintf(f->path, sizeof f->path, "%s", path);
+	if (nfsappend_segment_open(&f->segment, segkey,
+		    segment_key(f, segkey, sizeof segkey)) != 0) {
+		nfsappend_slab_give(&slab, f);
+		return NULL;
+	}
+	if (sharing == NFSAPPEND_SINGLE && f->segment.is_private) {
+		sharing = NFSAPPEND_GUARDED;
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SINGLE_ALONE,
+			"%s: sharing mode single needs a segment shared with "
+			"the other processes of this host; guarded is used "
+			"instead (see NFSAPPEND_RUNTIME)",
+			path);
+	}
+	f->sharing = sharing;
+	f->refs = 1;
+	HASH_ADD(hh, registry, key, sizeof f->key, f);
+	return f;
+}
+
+int nfsappend_file_get(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh, const struct nfsappend_attr *attr,
+	enum nfsappend_sharing sharing, uint32_t timeout_s, uint64_t fileid,
+	const char *path, struct nfsappend_file **out)
+{
+	struct nfsappend_file_key key;
+	struct nfsappend_file *f;
+
+	memset(&key, 0, sizeof key);
+	key.server = server;
+	key.fh.len = fh->len;
+	memcpy(key.fh.data, fh->data, fh->len);
+	pthread_mutex_lock(&registry_lock);
+	HASH_FIND(hh, registry, &key, sizeof key, f);
+	if (f == NULL)
+		f = make(&key, sharing, path);
+	else if (f->refs++ == 0)
+		idle--;
+	if (f != NULL) {
+		f->timeout_s = timeout_s;
+		f->fileid = attr != NULL ? attr->fileid : fileid;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	*out = f;
+	return f != NULL ? 0 : -ENOMEM;
+}
+
+int nfsappend_file_inherit(const struct nfsappend_placeholder *p,
+	struct nfsappend_file **out)
+{
+	struct nfsappend_server *server =
+		nfsappend_server_get(&p->target, &p->cred, &p->contact);
+	int r = server != NULL ? nfsappend_file_get(server, &p->fh, NULL,
+					 p->sharing, p->timeout_s, p->fileid,
+					 p->path, out)
+			       : -ENOMEM;
+
+	if (r != 0)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_ADOPT_FAILED,
+			"an inherited descriptor of %s cannot be served: the "
+			"nfs module or memory is missing; its writes fail",
+			p->path);
+	return r == 0 ? 0 : -EIO;
+}
+
+void nfsappend_file_put(struct nfsappend_file *f)
+{
+	pthread_mutex_lock(&registry_lock);
+	if (--f->refs == 0)
+		idle++;
+	pthread_mutex_unlock(&registry_lock);
+}
+
+void nfsappend_file_each(void (*fn)(struct nfsappend_file *, void *), void *arg)
+{
+	struct nfsappend_file *f, *next;
+
+	pthread_mutex_lock(&registry_lock);
+	HASH_ITER (hh, registry, f, next)
+		fn(f, arg);
+	pthread_mutex_unlock(&registry_lock);
+}

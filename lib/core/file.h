@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Append file: a file on a server that this process has open, however often.
+ * All appends of the process to it go through the one object.
+ */
+#ifndef NFSAPPEND_CORE_FILE_H
+#define NFSAPPEND_CORE_FILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/uio.h>
+#include <uthash.h>
+
+#include "core/backend.h"
+#include "core/placeholder.h"
+#include "core/segment.h"
+#include "core/server.h"
+#include "core/stats.h"
+
+/* A server (with its credential) and a file handle; zeroed before filling. */
+struct nfsappend_file_key {
+	struct nfsappend_server *server;
+	struct nfsappend_fh fh;
+};
+
+struct nfsappend_file {
+	void *slab_link;
+	UT_hash_handle hh;
+	struct nfsappend_file_key key;
+	uint32_t refs; /* under the registry's lock; 0: kept for the next */
+	enum nfsappend_sharing sharing; /* as asked for at the first open */
+	uint32_t timeout_s;
+	uint64_t fileid;
+	struct nfsappend_segment_view segment;
+	struct nfsappend_stats stats;
+	char path[1024]; /* as resolved at the first open, for messages */
+};
+
+void nfsappend_file_start(void);
+
+/* The object for that file, counted; attr (may be NULL) is fresh. 0/-errno. */
+int nfsappend_file_get(struct nfsappend_server *, const struct nfsappend_fh *,
+	const struct nfsappend_attr *, enum nfsappend_sharing,
+	uint32_t timeout_s, uint64_t fileid, const char *path,
+	struct nfsappend_file **);
+/* The object that a placeholder speaks of; no input or output. */
+int nfsappend_file_inherit(const struct nfsappend_placeholder *,
+	struct nfsappend_file **);
+void nfsappend_file_put(struct nfsappend_file *);
+
+/* Attributes just seen: in sharing mode single a segment that does not know
+ * the size yet takes it from there, which saves the first GETATTR. */
+void nfsappend_file_hint(struct nfsappend_file *,
+	const struct nfsappend_attr *);
+
+/* Calls fn for every file that this process has had, under the registry's
+ * lock. */
+void nfsappend_file_each(void (*fn)(struct nfsappend_file *, void *),
+	void *arg);
+
+/*
+ * Appends the record; whole and once, however many WRITEs it takes. Returns
+ * how many bytes are on stable storage (all, or fewer when an error or
+ * another writer came between), or -errno when none is. limit: no byte at or
+ * behind it (RLIMIT_FSIZE); *over_limit when that alone made it fail. *end:
+ * the offset behind the record.
+ */
+ssize_t nfsappend_file_append(struct nfsappend_file *, const struct iovec *,
+	int iovcnt, size_t total, uint64_t limit, uint64_t *end,
+	bool *over_limit);
+
+/* Writes at offset, FILE_SYNC, as pwrite() without O_APPEND would. */
+ssize_t nfsappend_file_write_at(struct nfsappend_file *, const struct iovec *,
+	int iovcnt, size_t total, uint64_t offset);
+
+/* Short only at the end of the file or on an error. */
+ssize_t nfsappend_file_read_at(struct nfsappend_file *, const struct iovec *,
+	int iovcnt, size_t total, uint64_t offset);
+int nfsappend_file_getattr(struct nfsappend_file *, struct nfsappend_attr *);
+/* The size is set under the leader lock, so no append races with it. */
+int nfsappend_file_setattr(struct nfsappend_file *, unsigned set,
+	const struct nfsappend_attr *);
+
+#endif

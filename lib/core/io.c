@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "core/file.h"
+#include "core/io.h"
+#include "core/process.h"
+#include "core/usercopy.h"
+
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20
+#endif
+#define RWF_KNOWN (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND | \
+	RWF_NOAPPEND)
+
+/* A vector checked and, when the program's, copied: it may lie in memory
+ * that faults, and must not change under our feet. */
+struct vector {
+	const struct iovec *iov;
+	int cnt;
+	size_t total;
+	struct iovec few[8];
+	void *many;
+};
+
+static int vector_begin(struct vector *v, const struct iovec *iov, int cnt)
+{
+	struct iovec *copy = v->few;
+	struct iovec source = {(void *)iov, (size_t)cnt * sizeof *iov};
+	size_t total = 0;
+
+	v->many = NULL;
+	if (cnt < 0 || cnt > IOV_MAX)
+		return -EINVAL;
+	if (cnt > (int)(sizeof v->few / sizeof *v->few)) {
+		copy = v->many = nfsappend_pages(source.iov_len);
+		if (copy == NULL)
+			return -ENOMEM;
+	}
+	if (cnt > 0 &&
+		nfsappend_copy_in(&source, 1, 0, (uint8_t *)copy,
+			source.iov_len) != (ssize_t)source.iov_len) {
+		if (v->many != NULL)
+			sys_munmap(v->many, source.iov_len);
+		return -EFAULT;
+	}
+	for (int i = 0; i < cnt; i++) {
+		if (copy[i].iov_len > (size_t)SSIZE_MAX - total) {
+			if (v->many != NULL)
+				sys_munmap(v->many, source.iov_len);
+			return -EINVAL;
+		}
+		total += copy[i].iov_len;
+	}
+	v->iov = copy;
+	v->cnt = cnt;
+	/* MAX_RW_COUNT of Linux: what one call moves at most. */
+	v->total = total < 0x7ffff000 ? total : 0x7ffff000;
+	return 0;
+}
+
+static void vector_end(struct vector *v)
+{
+	if (v->many != NULL)
+		sys_munmap(v->many, (size_t)v->cnt * sizeof *v->iov);
+}
+
+/* RLIMIT_FSIZE, RLIM_INFINITY as a number nothing reaches. */
+static uint64_t size_limit(void)
+{
+	struct rlimit limit;
+
+	if (sys_getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+		limit.rlim_cur == RLIM_INFINITY)
+		return INT64_MAX;
+	return limit.rlim_cur;
+}
+
+/* As generic_write_checks(): SIGXFSZ, delivered when the guard ends. */
+static void too_large(void)
+{
+	nfsappend_sys(SYS_tgkill, sys_getpid(), sys_gettid(), SIGXFSZ, 0, 0,
+		0);
+}
+
+static ssize_t write_at(struct nfsappend_file *f, struct vector *v,
+	uint64_t offset)
+{
+	uint64_t limit = size_limit();
+
+	if (offset >= limit) {
+		too_large();
+		return -EFBIG;
+	}
+	if (v->total > limit - offset)
+		v->total = limit - offset;
+	return nfsappend_file_write_at(f, v->iov, v->cnt, v->total, offset);
+}
+
+static ssize_t append(struct nfsappend_file *f, int fd, struct vector *v,
+	bool moves)
+{
+	uint64_t end;
+	bool over = false;
+	ssize_t r = nfsappend_file_append(f, v->iov, v->cnt, v->total,
+		size_limit(), &end, &over);
+
+	if (over)
+		too_large();
+	/* After write() on O_APPEND the offset is the new end of file. */
+	if (moves && r > 0)
+		sys_lseek(fd, (off_t)end, SEEK_SET);
+	return r;
+}
+
+ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
+	const struct iovec *iov, int cnt, off64_t offset, int flags)
+{
+	struct vector v;
+	bool at_position = offset == NFSAPPEND_AT_POSITION, appends;
+	long fl;
+	ssize_t r;
+
+	if (o->accmode == O_RDONLY)
+		return -EBADF;
+	if (flags & ~RWF_KNOWN || (flags & RWF_APPEND && flags & RWF_NOAPPEND))
+		return flags & ~RWF_KNOWN ? -EOPNOTSUPP : -EINVAL;
+	if (!at_position && offset < 0)
+		return -EINVAL;
+	r = vector_begin(&v, iov, cnt);
+	if (r != 0)
+		return r;
+	if (v.total == 0)
+		goto out;
+	/* The flag belongs to the open file description, and any process
+	 * that shares it may have changed it. */
+	fl = sys_fcntl(fd, F_GETFL, 0);
+	appends = ((fl & O_APPEND) || flags & RWF_APPEND) &&
+		!(flags & RWF_NOAPPEND);
+	if (appends) {
+		r = append(o->file, fd, &v, at_position);
+		goto out;
+	}
+	if (!at_position) {
+		r = write_at(o->file, &v, (uint64_t)offset);
+		goto out;
+	}
+	offset = sys_lseek(fd, 0, SEEK_CUR);
+	r = offset < 0 ? offset : write_at(o->file, &v, (uint64_t)offset);
+	if (r > 0)
+		sys_lseek(fd, offset + r, SEEK_SET);
+out:
+	vector_end(&v);
+	return r;
+}
+
+ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
+	const struct iovec *iov, int cnt, off64_t offset, int flags)
+{
+	bool at_position = offset == NFSAPPEND_AT_POSITION;
+	struct vector v;
+	ssize_t r;
+
+	if (o->accmode == O_WRONLY)
+		return -EBADF;
+	if (flags & ~(RWF_HIPRI | RWF_NOWAIT))
+		return -EOPNOTSUPP;
+	if (!at_position && offset < 0)
+		return -EINVAL;
+	r = vector_begin(&v, iov, cnt);
+	if (r != 0)
+		return r;
+	if (at_position)
+		offset = sys_lseek(fd, 0, SEEK_CUR);
+	r = offset < 0 ? offset
+		       : nfsappend_file_read_at(o->file, v.iov, v.cnt,
+				 v.total, (uint64_t)offset);
+	if (at_position && r > 0)
+		sys_lseek(fd, offset + r, SEEK_SET);
+	vector_end(&v);
+	return r;
+}
+
+off64_t nfsappend_io_seek(struct nfsappend_open *o, int fd, off64_t offset,
+	int whence)
+{
+	struct nfsappend_attr attr;
+	int r;
+
+	switch (whence) {
+	case SEEK_SET:
+	case SEEK_CUR: /* the placeholder holds the offset */
+		return sys_lseek(fd, offset, whence);
+	case SEEK_END:
+	case SEEK_DATA: /* one piece of data, one hole: at the end */
+	case SEEK_HOLE:
+		break;
+	default:
+		return -EINVAL;
+	}
+	r = nfsappend_file_getattr(o->file, &attr);
+	if (r != 0)
+		return r;
+	if (whence == SEEK_END) {
+		if (__builtin_add_overflow(offset, (off64_t)attr.size,
+			    &offset))
+			return -EOVERFLOW;
+	} else if (offset < 0 || (uint64_t)offset >= attr.size) {
+		return -ENXIO;
+	} else if (whence == SEEK_HOLE) {
+		offset = (off64_t)attr.size;
+	}
+	if (offset < 0)
+		return -EINVAL;
+	return sys_lseek(fd, offset, SEEK_SET);
+}
+
+int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
+{
+	struct nfsappend_attr attr = {.size = (uint64_t)length};
+
+	if (length < 0 || o->accmode == O_RDONLY)
+		return -EINVAL;
+	if ((uint64_t)length > size_limit()) {
+		too_large();
+		return -EFBIG;
+	}
+	return nfsappend_file_setattr(o->file, NFSAPPEND_SET_SIZE, &attr);
+}
+
+int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
+{
+	return nfsappend_file_getattr(o->file, attr);
+}
+
+int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
+	const struct nfsappend_attr *attr)
+{
+	return nfsappend_file_setattr(o->file, set, attr);
+}
+
+int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
+{
+	return (flags & ~O_ACCMODE) | (int)o->accmode;
+}
+
+uint64_t nfsappend_io_device(const struct nfsappend_open *o,
+	const struct nfsappend_attr *attr)
+{
+	const struct sockaddr_in6 *a = &o->file->key.server->contact.address;
+	const uint8_t *p = (const uint8_t *)&a->sin6_addr;
+	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
+
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+	/* A major number that the kernel gives to nobody (it has 12 bits;
+	 * 0 is for unnamed devices, up to 511 are taken). */
+	return makedev(0xe00 | (h >> 40 & 0xff), h & 0xfffff);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "core/errname.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "core/opening.h"
+#include "core/resolve.h"
+#include "core/table.h"
+
+struct opening {
+	int flags;
+	mode_t mode;
+	bool writes;
+	struct nfsappend_waiting w;
+	struct nfsappend_place *place;
+};
+
+/* umask(2) can only be read by changing it, under the feet of other
+ * threads; /proc tells it without. */
+static mode_t current_umask(void)
+{
+	char buf[512];
+	char *at;
+	long fd = sys_openat(AT_FDCWD, "/proc/self/status",
+		O_RDONLY | O_CLOEXEC, 0);
+	long n = fd >= 0 ? sys_read(fd, buf, sizeof buf - 1) : -1;
+	long mask;
+
+	if (fd >= 0)
+		sys_close(fd);
+	if (n > 0) {
+		buf[n] = '\0';
+		at = strstr(buf, "\nUmask:");
+		if (at != NULL)
+			return (mode_t)strtoul(at + 7, NULL, 8) & 0777;
+	}
+	mask = nfsappend_sys(SYS_umask, 077, 0, 0, 0, 0, 0);
+	nfsappend_sys(SYS_umask, mask, 0, 0, 0, 0, 0);
+	return (mode_t)mask & 0777;
+}
+
+static int create(struct opening *o)
+{
+	struct nfsappend_place *p = o->place;
+	uint32_t mode = o->mode & 07777 & ~current_umask();
+	bool exclusive = o->flags & O_EXCL;
+	uint64_t verifier = 0;
+	int r;
+
+	if (p->slash)
+		return -EISDIR;
+	if (exclusive && nfsappend_sys(SYS_getrandom, (long)&verifier,
+				 sizeof verifier, GRND_NONBLOCK, 0, 0,
+				 0) != sizeof verifier)
+		verifier = (uint64_t)nfsappend_now() ^
+			(uint64_t)sys_gettid() << 40;
+	NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
+		exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED, mode,
+		verifier, &p->fh, &p->attr);
+	if (r == 0 && p->fh.len == 0) /* RFC 1813 3.3.8: may be missing */
+		NFSAPPEND_CALL(p->server, &o->w, r, lookup, &p->dir, p->name,
+			&p->fh, &p->attr);
+	if (r != 0)
+		return r;
+	if (exclusive) {
+		/* The verifier lies in the times; set all that we know. */
+		struct nfsappend_attr attr = {.mode = mode};
+
+		NFSAPPEND_CALL(p->server, &o->w, r, setattr, &p->fh,
+			NFSAPPEND_SET_MODE | NFSAPPEND_SET_ATIME_NOW |
+				NFSAPPEND_SET_MTIME_NOW,
+			&attr);
+	}
+	return r;
+}
+
+static int unsupported(struct opening *o, const char *what)
+{
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_UNSUPPORTED,
+		"%s/%s: %s under NFSAPPEND_MAP is not supported by this "
+		"version; the program gets EOPNOTSUPP",
+		o->place->map->dir, o->place->name, what);
+	return -EOPNOTSUPP;
+}
+
+/* The file that was found: may it be opened so? */
+static int check_found(struct opening *o)
+{
+	struct nfsappend_place *p = o->place;
+	uint32_t asked = 0, granted = 0;
+	int r;
+
+	if ((o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return -EEXIST;
+	if (p->attr.type == NFSAPPEND_LNK)
+		return -ELOOP; /* O_NOFOLLOW */
+	if (p->attr.type == NFSAPPEND_DIR)
+		return o->writes || o->flags & O_CREAT
+			? -EISDIR
+			: unsupported(o, "opening a directory");
+	if (o->flags & O_DIRECTORY)
+		return -ENOTDIR;
+	if (p->attr.type != NFSAPPEND_REG)
+		return unsupported(o, "opening a special file");
+	if ((o->flags & O_ACCMODE) != O_WRONLY)
+		asked |= NFSAPPEND_ACCESS_READ;
+	if (o->writes)
+		asked |= o->flags & O_APPEND ? NFSAPPEND_ACCESS_EXTEND
+					     : NFSAPPEND_ACCESS_MODIFY;
+	if (o->flags & O_TRUNC)
+		asked |= NFSAPPEND_ACCESS_MODIFY;
+	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
+	if (r != 0)
+		return r;
+	return (granted & asked) == asked ? 0 : -EACCES;
+}
+
+static int locate(struct opening *o, int dirfd, const char *path,
+	bool *created)
+{
+	struct nfsappend_place *p = o->place;
+	bool follow = !(o->flags & O_NOFOLLOW) &&
+		(o->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+	int r = nfsappend_resolve(dirfd, path, follow, &o->w, p);
+
+	if (p->map == NULL)
+		return NFSAPPEND_NOT_OURS;
+	if (r != 0)
+		return r;
+	if (o->flags & (O_PATH | __O_TMPFILE))
+		return unsupported(o, "O_PATH or O_TMPFILE");
+	if (p->found)
+		return check_found(o);
+	if (!(o->flags & O_CREAT))
+		return -ENOENT;
+	*created = true;
+	return create(o);
+}
+
+/* The placeholder and its entry. Takes over the reference to file. */
+static int make_descriptor(struct opening *o, struct nfsappend_file *file)
+{
+	struct nfsappend_server *s = o->place->server;
+	struct nfsappend_placeholder ph = {
+		.accmode = o->flags & O_ACCMODE,
+		.sharing = file->sharing,
+		.timeout_s = file->timeout_s,
+		.fileid = file->fileid,
+		.target = s->target,
+		.contact = s->contact,
+		.cred = s->cred,
+		.fh = file->key.fh,
+	};
+	struct nfsappend_open *open;
+	int fd;
+
+	memcpy(ph.path, file->path, sizeof ph.path);
+	fd = nfsappend_placeholder_make(&ph, o->flags);
+	if (fd < 0) {
+		nfsappend_file_put(file);
+		return fd;
+	}
+	open = nfsappend_open_new(fd, ph.accmode, file);
+	if (open == NULL) {
+		nfsappend_file_put(file);
+		sys_close(fd);
+		return -ENOMEM;
+	}
+	nfsappend_table_set(fd, open);
+	return fd;
+}
+
+/* One room for the names in messages and statistics. */
+static void display_path(const struct nfsappend_place *p, char *out,
+	size_t room)
+{
+	/* walk.done is DIR or, by the working directory, below it; what was
+	 * looked up remotely lies in walk.rest or its end in name. */
+	const char *rest = p->walk.rest + strspn(p->walk.rest, "/");
+
+	snprintf(out, room, "%s%s%s", p->map->dir, *rest != '\0' ? "/" : "",
+		rest);
+}
+
+static const char *open_cure(int error)
+{
+	switch (-error) {
+	case ENOENT:
+		return "create the directory on the server or correct the "
+		       "path";
+	case EACCES:
+	case EPERM:
+		return "correct owner or mode on the server, or the export's "
+		       "options (root_squash, ro)";
+	case EISDIR:
+		return "name a file, not a directory";
+	case ENOTDIR:
+		return "a part of the path is a file";
+	case ENOSPC:
+	case EDQUOT:
+		return "free space on the server";
+	case EROFS:
+		return "export the file system read-write";
+	default:
+		return "see the server's log";
+	}
+}
+
+static int open_mapped(struct opening *o, int dirfd, const char *path)
+{
+	struct nfsappend_place *p = o->place;
+	struct nfsappend_file *file;
+	char shown[1024];
+	bool created = false;
+	int r;
+
+	r = locate(o, dirfd, path, &created);
+	if (r == NFSAPPEND_NOT_OURS)
+		return r;
+	display_path(p, shown, sizeof shown);
+	if (r == 0)
+		r = nfsappend_file_get(p->server, &p->fh, &p->attr,
+			nfsappend_config_sharing(p->map->target.version),
+			nfsappend_config.timeout_s, p->attr.fileid, shown,
+			&file);
+	if (r != 0) {
+		if (o->writes && r != -EEXIST && p->server != NULL &&
+			p->server->session != NULL)
+			nfsappend_log(NFSAPPEND_WARN,
+				NFSAPPEND_MSG_OPEN_FAILED,
+				"open of %s (%s) failed: %s; %s", shown,
+				p->server->name, nfsappend_strerror(-r),
+				open_cure(r));
+		return r;
+	}
+	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
+	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
+	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
+	if (o->flags & O_TRUNC && o->writes && !created) {
+		struct nfsappend_attr empty = {.size = 0};
+
+		r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);
+		if (r != 0) {
+			nfsappend_file_put(file);
+			return r;
+		}
+		p->attr.size = 0;
+	}
+	nfsappend_file_hint(file, &p->attr);
+	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
+		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
+		p->server->name, p->server->target.version,
+		file->sharing == NFSAPPEND_SINGLE	? "single"
+			: file->sharing == NFSAPPEND_GUARDED ? "guarded"
+							     : "locked");
+	return make_descriptor(o, file);
+}
+
+int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)
+{
+	struct nfsappend_guard guard;
+	struct opening o = {
+		.flags = flags,
+		.mode = mode,
+		.writes = (flags & O_ACCMODE) == O_WRONLY ||
+			(flags & O_ACCMODE) == O_RDWR,
+	};
+	int r = -ENOMEM;
+
+	nfsappend_guard_enter(&guard);
+	nfsappend_wait_start(&o.w, NULL, nfsappend_config.timeout_s);
+	o.place = nfsappend_place_new();
+	if (o.place != NULL) {
+		r = open_mapped(&o, dirfd, path);
+		nfsappend_place_free(o.place);
+	}
+	nfsappend_guard_leave(&guard);
+	return r;
+}

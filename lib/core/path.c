@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/path.h"
+#include "core/sys.h"
+
+int nfsappend_path_normalise(const char *path, char *out, size_t room)
+{
+	size_t n = 0;
+
+	if (path[0] != '/')
+		return -EINVAL;
+	for (const char *s = path; *s != '\0';) {
+		size_t len;
+
+		s += strspn(s, "/");
+		len = strcspn(s, "/");
+		if (len == 2 && s[0] == '.' && s[1] == '.') {
+			while (n > 0 && out[--n] != '/')
+				;
+		} else if (len > 0 && !(len == 1 && s[0] == '.')) {
+			if (n + len + 2 > room)
+				return -ENAMETOOLONG;
+			out[n++] = '/';
+			memcpy(out + n, s, len);
+			n += len;
+		}
+		s += len;
+	}
+	if (n == 0)
+		out[n++] = '/';
+	out[n] = '\0';
+	return (int)n;
+}
+
+const struct nfsappend_map *nfsappend_path_match(const char *path)
+{
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const struct nfsappend_map *map = &nfsappend_config.maps[i];
+
+		if (!strncmp(path, map->dir, map->len) &&
+			(path[map->len] == '/' || path[map->len] == '\0'))
+			return map;
+	}
+	return NULL;
+}
+
+/* Puts the absolute path of dirfd into out, without a trailing '/'. */
+static int base(int dirfd, char *out, size_t room)
+{
+	char link[40];
+	long n;
+
+	if (dirfd == AT_FDCWD) {
+		n = sys_getcwd(out, room); /* counts the NUL */
+		if (n < 0)
+			return (int)n;
+		n--;
+	} else {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+		n = sys_readlinkat(AT_FDCWD, link, out, room - 1);
+		if (n < 0)
+			return n == -ENOENT ? -EBADF : (int)n;
+	}
+	/* "(unreachable)/x", "pipe:[1]": no place that a map could be at. */
+	if (n == 0 || out[0] != '/')
+		return -ENOENT;
+	while (n > 0 && out[n - 1] == '/')
+		n--;
+	out[n] = '\0';
+	return (int)n;
+}
+
+/* Puts walk->target before what is left of todo. */
+static int splice_target(struct nfsappend_walk *walk, const char **left)
+{
+	int n = snprintf(walk->rest, sizeof walk->rest, "%s%s", walk->target,
+		*left);
+
+	if (n >= (int)sizeof walk->rest)
+		return -ENAMETOOLONG;
+	memcpy(walk->todo, walk->rest, n + 1);
+	*left = walk->todo;
+	return 0;
+}
+
+int nfsappend_path_walk(int dirfd, const char *path,
+	struct nfsappend_walk *walk)
+{
+	char *done = walk->done, *target = walk->target;
+	const char *s = walk->todo;
+	int n = 0;
+
+	if (path[0] == '\0')
+		return -ENOENT;
+	if (path[0] != '/' && (n = base(dirfd, done, PATH_MAX)) < 0)
+		return n;
+	if (strlen(path) >= sizeof walk->todo)
+		return -ENAMETOOLONG;
+	memmove(walk->todo, path, strlen(path) + 1);
+	walk->map = NULL;
+	for (;;) {
+		done[n] = '\0';
+		walk->map = n > 0 ? nfsappend_path_match(done) : NULL;
+		if (walk->map != NULL) {
+			/* done may be deeper than DIR, where the working
+			 * directory is. */
+			if (snprintf(walk->rest, sizeof walk->rest, "%s%s",
+				    done + walk->map->len +
+					    (done[walk->map->len] == '/'),
+				    s) >= (int)sizeof walk->rest)
+				return -ENAMETOOLONG;
+			return 0;
+		}
+		bool slash = *s == '/';
+
+		s += strspn(s, "/");
+		size_t len = strcspn(s, "/");
+
+		if (len == 0) {
+			if (snprintf(walk->rest, sizeof walk->rest, "%s%s",
+				    n > 0 ? done : "/",
+				    slash && n > 0 ? "/" : "") >=
+				(int)sizeof walk->rest)
+				return -ENAMETOOLONG;
+			return 0;
+		}
+		if (len == 1 && s[0] == '.') {
+			s += len;
+			continue;
+		}
+		if (len == 2 && s[0] == '.' && s[1] == '.') {
+			while (n > 0 && done[--n] != '/')
+				;
+			s += len;
+			continue;
+		}
+		if (n + len + 2 > sizeof walk->done)
+			return -ENAMETOOLONG;
+		done[n] = '/';
+		memcpy(done + n + 1, s, len);
+		done[n + 1 + len] = '\0';
+		s += len;
+		/* A map's DIR wins over what lies there on this host. */
+		long t = nfsappend_path_match(done)
+			? -EINVAL
+			: sys_readlinkat(AT_FDCWD, done, target,
+				  sizeof walk->target - 1);
+
+		if (t <= 0) { /* no link, or nothing there */
+			n += 1 + (int)len;
+			continue;
+		}
+		if (++walk->links > NFSAPPEND_LINKS_MAX)
+			return -ELOOP;
+		target[t] = '\0';
+		if (target[0] == '/')
+			n = 0;
+		if (splice_target(walk, &s) != 0)
+			return -ENAMETOOLONG;
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Paths: which ones lie below a mapped directory. Lexical where that is
+ * enough; with the local symbolic links followed where it is not.
+ */
+#ifndef NFSAPPEND_CORE_PATH_H
+#define NFSAPPEND_CORE_PATH_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "core/config_env.h"
+
+#define NFSAPPEND_LINKS_MAX 40 /* as the kernel, path_resolution(7) */
+
+/* Collapses "//", "." and ".." of an absolute path. Its length, or -errno. */
+int nfsappend_path_normalise(const char *path, char *out, size_t room);
+
+/* The map whose DIR is path or a parent of it, NULL if none. No system call,
+ * no symbolic links: for absolute paths as a program writes them. */
+const struct nfsappend_map *nfsappend_path_match(const char *path);
+
+struct nfsappend_walk {
+	const struct nfsappend_map *map; /* NULL: the path is local */
+	unsigned links;			 /* followed so far */
+	/* Below a map: what comes after DIR, without a leading '/', not yet
+	 * looked at. Local: the path with every link followed. */
+	char rest[PATH_MAX];
+	/* Scratch: a thread's stack may be small. */
+	char todo[PATH_MAX], done[PATH_MAX], target[PATH_MAX];
+};
+
+/*
+ * Follows path from dirfd (AT_FDCWD: the working directory) through local
+ * directories and links until it enters a map or ends. 0 or -errno
+ * (ENAMETOOLONG, ELOOP, EBADF, ENOTDIR). walk->links is carried over.
+ */
+int nfsappend_path_walk(int dirfd, const char *path, struct nfsappend_walk *);
+
+#endif

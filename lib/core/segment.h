@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Host segment: what the processes of one host that append to one file with
+ * the same credentials share. A file in a private directory, mapped; or an
+ * anonymous mapping (shared with children only) where there is no such
+ * directory, and then each process is a host of its own.
+ *
+ * Whoever holds the leader lock may write to the NFS file. It is robust: a
+ * holder that dies hands over what it had in flight, so the bytes of a WRITE
+ * lie here before it is sent.
+ */
+#ifndef NFSAPPEND_CORE_SEGMENT_H
+#define NFSAPPEND_CORE_SEGMENT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/backend.h"
+#include "core/process.h"
+
+#define NFSAPPEND_SEGMENT_KEY 512
+#define NFSAPPEND_STAGE_MAX (1 << 20) /* bytes of one WRITE at most */
+#define NFSAPPEND_USERS 200
+
+enum nfsappend_pending {
+	NFSAPPEND_SETTLED,
+	/* Sent, no answer seen: in doubt, if the next leader finds it. */
+	NFSAPPEND_IN_FLIGHT,
+	NFSAPPEND_IN_FLIGHT_AT, /* a write at a given offset, no append */
+};
+
+/* Shared memory. Everything but the users and the flags is under leader.
+ * Written by anybody of our uid: check before use. */
+struct nfsappend_segment {
+	uint64_t magic; /* changes with the layout */
+	uint32_t keylen;
+	uint32_t ready;
+	uint8_t key[NFSAPPEND_SEGMENT_KEY];
+	pthread_mutex_t leader;
+
+	uint64_t size; /* the file's, as of the last answer; if size_known */
+	uint32_t size_known;
+	uint32_t touched; /* somebody has written through this segment */
+
+	uint32_t pending; /* enum nfsappend_pending */
+	uint32_t pending_len;
+	uint64_t pending_offset;
+
+	uint64_t allocated; /* of the stage, bytes that memory stands behind */
+
+	_Atomic int64_t used_s; /* CLOCK_MONOTONIC, last use */
+	_Atomic uint32_t crowded; /* more users than fit below */
+	_Atomic int32_t users[NFSAPPEND_USERS];
+
+	/* What is sent, staged. Runs on after the first page. */
+	uint8_t stage[] __attribute__((aligned(64)));
+};
+
+/* Our view of one. Owned by a struct nfsappend_file. */
+struct nfsappend_segment_view {
+	struct nfsappend_segment *shared;
+	bool is_private; /* anonymous */
+	pid_t registered; /* this process is among the users */
+	char path[300];	 /* in the runtime directory */
+};
+
+/* key: what makes two processes meet. 0 or -ENOMEM; with no usable runtime
+ * directory the segment is private, and told so once. */
+int nfsappend_segment_open(struct nfsappend_segment_view *, const void *key,
+	size_t keylen);
+void nfsappend_segment_close(struct nfsappend_segment_view *);
+
+/* Takes the leader lock: 0, 1 when the holder before died with it (the lock
+ * is held, size_known is false, pending tells), -ETIMEDOUT. */
+int nfsappend_segment_lead(struct nfsappend_segment_view *,
+	struct nfsappend_waiting *);
+void nfsappend_segment_unlead(struct nfsappend_segment_view *);
+
+/* How many bytes of the stage can be used, at most want; as leader. */
+uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *,
+	uint32_t want);
+
+#endif

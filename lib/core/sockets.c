@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+
+#include "core/process.h"
+#include "core/sockets.h"
+
+/* Below the limit of select() and of most programs' loops over all
+ * descriptors, above what programs number by themselves. */
+#define HIGHEST 1024
+#define ROOM 64
+
+_Atomic int nfsappend_sockets_used;
+
+static struct {
+	_Atomic int fd; /* -1: taken away, 0: free slot (0 is never ours) */
+	_Atomic int held;
+	uint64_t ino; /* in sockfs */
+} sockets[NFSAPPEND_SOCKETS];
+
+static uint64_t inode_of(int fd)
+{
+	struct statx stx;
+
+	if (sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		    STATX_TYPE | STATX_INO, &stx) != 0 ||
+		!S_ISSOCK(stx.stx_mode))
+		return 0;
+	return stx.stx_ino;
+}
+
+static bool still_ours(int slot)
+{
+	int fd = atomic_load(&sockets[slot].fd);
+
+	return fd > 0 && inode_of(fd) == sockets[slot].ino;
+}
+
+/* The child's copies are of no use to it: a connection has one user. */
+static void after_fork(void)
+{
+	for (int i = 0; i < NFSAPPEND_SOCKETS; i++) {
+		if (still_ours(i))
+			sys_close(atomic_load(&sockets[i].fd));
+		atomic_store(&sockets[i].fd, 0);
+		atomic_store(&sockets[i].held, 0);
+	}
+	atomic_store(&nfsappend_sockets_used, 0);
+}
+
+void nfsappend_sockets_start(void)
+{
+	nfsappend_process_on_child(after_fork);
+}
+
+static int move_high(int fd)
+{
+	struct rlimit limit = {HIGHEST, HIGHEST};
+	long from, r;
+
+	sys_getrlimit(RLIMIT_NOFILE, &limit);
+	from = limit.rlim_cur < HIGHEST ? (long)limit.rlim_cur : HIGHEST;
+	r = sys_fcntl(fd, F_DUPFD_CLOEXEC, from > 2 * ROOM ? from - ROOM : 3);
+	if (r < 0 && from > 2 * ROOM)
+		r = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sys_close(fd);
+	return (int)r;
+}
+
+int nfsappend_socket_adopt(int fd)
+{
+	uint64_t ino = inode_of(fd);
+
+	fd = move_high(fd);
+	if (fd < 0)
+		return fd;
+	for (int i = 0; i < NFSAPPEND_SOCKETS; i++) {
+		int none = 0;
+
+		if (!atomic_compare_exchange_strong(&sockets[i].fd, &none, -1))
+			continue;
+		sockets[i].ino = ino;
+		atomic_store(&sockets[i].held, 0);
+		atomic_store(&sockets[i].fd, fd);
+		atomic_fetch_add(&nfsappend_sockets_used, 1);
+		return i;
+	}
+	sys_close(fd);
+	return -ENFILE;
+}
+
+int nfsappend_socket_hold(int slot)
+{
+	int held = 0;
+
+	/* -1 while yield() moves it: a moment without sleeping in it. */
+	while (!atomic_compare_exchange_strong(&sockets[slot].held, &held, 1))
+		held = 0;
+	if (still_ours(slot))
+		return atomic_load(&sockets[slot].fd);
+	atomic_store(&sockets[slot].held, 0);
+	return -EBADF;
+}
+
+void nfsappend_socket_unhold(int slot)
+{
+	atomic_store(&sockets[slot].held, 0);
+}
+
+void nfsappend_socket_drop(int slot)
+{
+	if (still_ours(slot))
+		sys_close(atomic_load(&sockets[slot].fd));
+	atomic_store(&sockets[slot].held, 0);
+	atomic_store(&sockets[slot].fd, 0);
+	atomic_fetch_sub(&nfsappend_sockets_used, 1);
+}
+
+static int find(int fd)
+{
+	for (int i = 0; i < NFSAPPEND_SOCKETS; i++)
+		if (atomic_load(&sockets[i].fd) == fd)
+			return i;
+	return -1;
+}
+
+bool nfsappend_socket_ours(int fd)
+{
+	int slot;
+
+	if (atomic_load_explicit(&nfsappend_sockets_used,
+		    memory_order_relaxed) == 0 ||
+		fd <= 0)
+		return false;
+	slot = find(fd);
+	return slot >= 0 && still_ours(slot);
+}
+
+int nfsappend_socket_yield(int fd)
+{
+	int slot = find(fd), held = 0;
+	long to;
+
+	if (slot < 0)
+		return 0;
+	if (nfsappend_in_vfork_child())
+		return 0; /* a table of descriptors of its own */
+	if (!atomic_compare_exchange_strong(&sockets[slot].held, &held, -1))
+		return -EBUSY;
+	to = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	/* The program's dup2() closes the old number, or, without another
+	 * number to be had, our connection is lost and made anew. */
+	atomic_store(&sockets[slot].fd, to > 0 ? (int)to : -1);
+	atomic_store(&sockets[slot].held, 0);
+	return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/placeholder.h"
+#include "core/process.h"
+#include "core/slab.h"
+#include "core/table.h"
+
+nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS];
+bool nfsappend_active = true; /* until the start knows better */
+
+static struct nfsappend_slab opens = NFSAPPEND_SLAB(struct nfsappend_open);
+
+static void after_fork(void)
+{
+	nfsappend_slab_after_fork(&opens);
+}
+
+void nfsappend_table_start(void)
+{
+	nfsappend_process_on_child(after_fork);
+}
+
+/* The identity of what is behind fd, without asking any server. */
+static int identify(int fd, uint64_t *dev, uint64_t *ino)
+{
+	struct statx stx;
+	long r = sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		STATX_TYPE | STATX_INO, &stx);
+
+	if (r < 0)
+		return (int)r;
+	*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
+	*ino = stx.stx_ino;
+	return 0;
+}
+
+struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
+	struct nfsappend_file *file)
+{
+	struct nfsappend_open *o = nfsappend_slab_take(&opens);
+
+	if (o == NULL)
+		return NULL;
+	o->accmode = accmode;
+	o->file = file;
+	if (identify(fd, &o->dev, &o->ino) != 0)
+		o->dev = o->ino = 0; /* never equal to anything: re-read */
+	atomic_store(&o->refs, 1);
+	return o;
+}
+
+void nfsappend_open_put(struct nfsappend_open *o)
+{
+	if (atomic_fetch_sub(&o->refs, 1) != 1)
+		return;
+	nfsappend_file_put(o->file);
+	nfsappend_slab_give(&opens, o);
+}
+
+static bool take_ref(struct nfsappend_open *o)
+{
+	uint32_t n = atomic_load(&o->refs);
+
+	while (n != 0)
+		if (atomic_compare_exchange_weak(&o->refs, &n, n + 1))
+			return true;
+	return false;
+}
+
+static nfsappend_slot *slot_of(int fd)
+{
+	nfsappend_slot *_Atomic *at;
+	nfsappend_slot *chunk, *none = NULL;
+
+	if ((unsigned)fd >= NFSAPPEND_CHUNK * NFSAPPEND_CHUNKS)
+		return NULL;
+	at = &nfsappend_chunks[fd / NFSAPPEND_CHUNK];
+	chunk = atomic_load(at);
+	if (chunk == NULL) {
+		chunk = nfsappend_pages(NFSAPPEND_CHUNK * sizeof *chunk);
+		if (chunk == NULL)
+			return NULL;
+		if (!atomic_compare_exchange_strong(at, &none, chunk)) {
+			sys_munmap(chunk, NFSAPPEND_CHUNK * sizeof *chunk);
+			chunk = none;
+		}
+	}
+	return &chunk[fd % NFSAPPEND_CHUNK];
+}
+
+/* Replaces was by now; drops the table's reference on success. */
+static bool replace(nfsappend_slot *slot, uintptr_t was, uintptr_t now)
+{
+	struct nfsappend_guard guard;
+
+	if (!atomic_compare_exchange_strong(slot, &was, now))
+		return false;
+	if (was > NFSAPPEND_FD_UNMANAGED) {
+		nfsappend_guard_enter(&guard);
+		nfsappend_open_put((struct nfsappend_open *)was);
+		nfsappend_guard_leave(&guard);
+	}
+	return true;
+}
+
+void nfsappend_table_set(int fd, struct nfsappend_open *o)
+{
+	nfsappend_slot *slot = slot_of(fd);
+	uintptr_t was;
+
+	if (slot == NULL || nfsappend_in_vfork_child()) {
+		/* The table is the parent's, or there is no room: whoever
+		 * uses the descriptor will read the placeholder. */
+		nfsappend_table_forget(fd);
+		nfsappend_table_unsure(fd);
+		nfsappend_open_put(o);
+		return;
+	}
+	do
+		was = atomic_load(slot);
+	while (!replace(slot, was, (uintptr_t)o));
+}
+
+void nfsappend_table_forget(int fd)
+{
+	uintptr_t was = nfsappend_table_peek(fd);
+
+	if (was > NFSAPPEND_FD_UNMANAGED)
+		replace(slot_of(fd), was, NFSAPPEND_FD_UNKNOWN);
+}
+
+void nfsappend_table_unsure(int fd)
+{
+	uintptr_t was = nfsappend_table_peek(fd);
+
+	if (was != NFSAPPEND_FD_UNKNOWN)
+		replace(slot_of(fd), was, NFSAPPEND_FD_UNKNOWN);
+}
+
+bool nfsappend_table_glance(int fd)
+{
+	uintptr_t v = nfsappend_table_peek(fd), unknown = NFSAPPEND_FD_UNKNOWN;
+	nfsappend_slot *slot;
+	long sig;
+
+	if (v != NFSAPPEND_FD_UNKNOWN)
+		return v == NFSAPPEND_FD_UNMANAGED;
+	sig = sys_fcntl(fd, F_GETSIG, 0);
+	if (sig == NFSAPPEND_MARKER)
+		return false;
+	/* A vfork child must not say this of its parent's number, and of one
+	 * that is not open there is nothing to remember. */
+	if (sig >= 0 && !nfsappend_in_vfork_child() &&
+		(slot = slot_of(fd)) != NULL)
+		atomic_compare_exchange_strong(slot, &unknown,
+			NFSAPPEND_FD_UNMANAGED);
+	return true;
+}
+
+/* A marked descriptor: read what it stands for, and remember it. */
+static struct nfsappend_open *look(int fd, int *error)
+{
+	struct nfsappend_placeholder p;
+	struct nfsappend_open *o;
+	struct nfsappend_file *file;
+	nfsappend_slot *slot = slot_of(fd);
+	uintptr_t unknown = NFSAPPEND_FD_UNKNOWN;
+
+	*error = 0;
+	if (nfsappend_table_glance(fd))
+		return NULL;
+	if (nfsappend_placeholder_read(fd, &p) != 0) /* the marker by chance */
+		return NULL;
+	*error = nfsappend_file_inherit(&p, &file);
+	if (*error != 0)
+		return NULL;
+	o = nfsappend_open_new(fd, p.accmode, file);
+	if (o == NULL) {
+		nfsappend_file_put(file);
+		*error = -ENOMEM;
+		return NULL;
+	}
+	if (slot != NULL && !nfsappend_in_vfork_child()) {
+		atomic_fetch_add(&o->refs, 1);
+		if (!atomic_compare_exchange_strong(slot, &unknown,
+			    (uintptr_t)o))
+			atomic_fetch_sub(&o->refs, 1);
+	}
+	return o;
+}
+
+struct nfsappend_open *nfsappend_table_get(int fd, int *error)
+{
+	for (;;) {
+		uintptr_t v = nfsappend_table_peek(fd);
+		struct nfsappend_open *o;
+		uint64_t dev, ino;
+		int r;
+
+		*error = 0;
+		if (v == NFSAPPEND_FD_UNMANAGED)
+			return NULL;
+		if (v == NFSAPPEND_FD_UNKNOWN)
+			return look(fd, error);
+		o = (struct nfsappend_open *)v;
+		if (!take_ref(o))
+			continue;
+		if (nfsappend_table_peek(fd) != v) {
+			nfsappend_open_put(o);
+			continue;
+		}
+		r = identify(fd, &dev, &ino);
+		if (r == 0 && dev == o->dev && ino == o->ino)
+			return o;
+		/* Closed or replaced behind our back. */
+		nfsappend_open_put(o);
+		replace(slot_of(fd), v, NFSAPPEND_FD_UNKNOWN);
+		if (r != 0)
+			return NULL;
+	}
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Descriptor table: what each number is, as far as we know. It is a cache of
+ * the truth (the placeholder), never the truth: hooks only make entries
+ * forget, a look at the descriptor itself learns them again, and every use
+ * checks device and inode. So a vfork child, which shares it, a raw system
+ * call and a descriptor that came over a socket can do no harm.
+ */
+#ifndef NFSAPPEND_CORE_TABLE_H
+#define NFSAPPEND_CORE_TABLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/backend.h"
+
+struct nfsappend_file;
+
+/*
+ * An open file as POSIX means it, seen from one process. In memory that is
+ * never given back (slabs), so that a stale pointer can be told by its count.
+ */
+struct nfsappend_open {
+	void *slab_link;       /* the slab's */
+	_Atomic uint32_t refs; /* the table's and those of calls in progress */
+	uint32_t accmode;
+	uint64_t dev; /* of the placeholder */
+	uint64_t ino;
+	struct nfsappend_file *file;
+};
+
+#define NFSAPPEND_FD_UNKNOWN ((uintptr_t)0)
+#define NFSAPPEND_FD_UNMANAGED ((uintptr_t)1)
+#define NFSAPPEND_CHUNK 1024
+#define NFSAPPEND_CHUNKS 1024
+
+typedef _Atomic uintptr_t nfsappend_slot;
+
+extern nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS];
+
+/* False until there is anything to do: every hook's first question. */
+extern bool nfsappend_active;
+
+static inline uintptr_t nfsappend_table_peek(int fd)
+{
+	nfsappend_slot *chunk;
+
+	if ((unsigned)fd >= NFSAPPEND_CHUNK * NFSAPPEND_CHUNKS)
+		return NFSAPPEND_FD_UNKNOWN;
+	chunk = atomic_load_explicit(&nfsappend_chunks[fd / NFSAPPEND_CHUNK],
+		memory_order_acquire);
+	if (chunk == NULL)
+		return NFSAPPEND_FD_UNKNOWN;
+	return atomic_load_explicit(&chunk[fd % NFSAPPEND_CHUNK],
+		memory_order_acquire);
+}
+
+/* Not ours? Looks at an unknown descriptor once (F_GETSIG). Without the
+ * guard; takes no lock. */
+bool nfsappend_table_glance(int fd);
+
+/* The hot question of every hook. */
+static inline bool nfsappend_table_unmanaged(int fd)
+{
+	return !nfsappend_active ||
+		nfsappend_table_peek(fd) == NFSAPPEND_FD_UNMANAGED ||
+		nfsappend_table_glance(fd);
+}
+
+void nfsappend_table_start(void);
+
+/* What fd is now: a counted reference, or NULL with *error 0 (not ours) or
+ * -errno (ours, but it can't be served). With the guard held. */
+struct nfsappend_open *nfsappend_table_get(int fd, int *error);
+void nfsappend_open_put(struct nfsappend_open *);
+
+/* Enters a placeholder just made; takes over the caller's reference. */
+void nfsappend_table_set(int fd, struct nfsappend_open *);
+/* A new object with one reference, identity read from fd. NULL: no memory. */
+struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
+	struct nfsappend_file *);
+
+/* fd was closed or replaced: forget it, if it was one of ours. */
+void nfsappend_table_forget(int fd);
+/* fd may be one of ours from now on (dup): look again at its next use. */
+void nfsappend_table_unsure(int fd);
+
+#endif

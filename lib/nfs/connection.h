@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One TCP connection with its libnfs context, used by one thread at a time.
+ * The socket is made, bound, connected and timed by us; libnfs only encodes,
+ * decodes and moves bytes.
+ */
+#ifndef NFSAPPEND_NFS_CONNECTION_H
+#define NFSAPPEND_NFS_CONNECTION_H
+
+#include <nfsc/libnfs.h>
+#include <nfsc/libnfs-raw.h>
+
+#include "core/backend.h"
+
+extern const struct nfsappend_services *nfsappend_services;
+
+struct nfsappend_connection {
+	struct nfsappend_connection *next;
+	struct rpc_context *rpc;
+	int slot;	   /* of the socket, see nfsappend_services */
+	int64_t last_used; /* CLOCK_MONOTONIC ns */
+};
+
+/* 0, -errno of connect(2), NFSAPPEND_TIMED_OUT. The port is address's. */
+int nfsappend_connect(const struct sockaddr_in6 *address,
+	const struct nfsappend_cred *, struct nfsappend_wait *,
+	struct nfsappend_connection **);
+void nfsappend_disconnect(struct nfsappend_connection *);
+/* An idle one: has the server closed it? */
+bool nfsappend_connection_dead(struct nfsappend_connection *);
+
+/* One RPC in progress: its callback fills it. */
+struct nfsappend_call {
+	bool done;
+	int status;			 /* RPC_STATUS_*, or mapped */
+	int (*decode)(void *res, void *out); /* 0, -errno, an outcome */
+	void *out;
+	int result;
+};
+void nfsappend_call_done(struct rpc_context *, int status, void *data,
+	void *call);
+/* After the RPC was queued (queued < 0: it was not): sends, waits, decodes.
+ * 0, -errno or an enum nfsappend_outcome. */
+int nfsappend_call_wait(struct nfsappend_connection *, struct nfsappend_wait *,
+	struct nfsappend_call *, int queued);
+
+#endif

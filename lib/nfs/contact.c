@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <nfsc/libnfs.h>
+#include <nfsc/libnfs-raw-mount.h>
+#include <nfsc/libnfs-raw-nfs.h>
+#include <nfsc/libnfs-raw-portmap.h>
+
+#include "nfs/connection.h"
+#include "nfs/contact.h"
+#include "nfs/errors.h"
+#include "nfs/nfs3.h"
+#include "nfs/session.h"
+
+#define MS INT64_C(1000000)
+#define NFS_PORT 2049
+#define PORTMAP_PORT 111
+/* libnfs 4.0.0 takes replies of up to 1 MiB and 4 KiB (NFS_MAX_XFER_SIZE);
+ * a WRITE is staged in the host segment, which holds as much. */
+#define XFER_MAX (1 << 20)
+
+struct contact {
+	const struct nfsappend_target *target;
+	const struct nfsappend_cred *cred;
+	struct nfsappend_wait *wait;
+	struct sockaddr_in6 host; /* port: of the moment */
+	char *why;
+	size_t whylen;
+};
+
+/* IPv4 as an IPv4-mapped address (RFC 4291 section 2.5.5.2). */
+static void map_v4(const struct in_addr *v4, struct sockaddr_in6 *out)
+{
+	memset(out, 0, sizeof *out);
+	out->sin6_family = AF_INET6;
+	out->sin6_addr.s6_addr[10] = out->sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&out->sin6_addr.s6_addr[12], v4, 4);
+}
+
+static int resolve(struct contact *c)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+	struct in_addr v4;
+	int r;
+
+	if (inet_pton(AF_INET, c->target->host, &v4) == 1) {
+		map_v4(&v4, &c->host);
+		return 0;
+	}
+	memset(&c->host, 0, sizeof c->host);
+	c->host.sin6_family = AF_INET6;
+	if (inet_pton(AF_INET6, c->target->host, &c->host.sin6_addr) == 1)
+		return 0;
+	r = getaddrinfo(c->target->host, NULL, &hints, &list);
+	if (r != 0) {
+		snprintf(c->why, c->whylen,
+			"the name '%s' does not resolve (%s)",
+			c->target->host, gai_strerror(r));
+		return -EHOSTUNREACH;
+	}
+	if (list->ai_family == AF_INET)
+		map_v4(&((struct sockaddr_in *)list->ai_addr)->sin_addr,
+			&c->host);
+	else
+		memcpy(&c->host, list->ai_addr, sizeof c->host);
+	freeaddrinfo(list);
+	return 0;
+}
+
+/* Connects to the port. Silence is waited out; a refusal is an answer. */
+static int reach(struct contact *c, unsigned port, const char *what,
+	struct nfsappend_connection **out)
+{
+	struct timespec t;
+	int r;
+
+	c->host.sin6_port = htons((uint16_t)port);
+	for (;;) {
+		r = nfsappend_connect(&c->host, c->cred, c->wait, out);
+		if (r == 0)
+			return 0;
+		if (r == -ETIMEDOUT) {
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			if (c->wait->poll(c->wait, NULL, 0,
+				    t.tv_sec * 1000 * MS + t.tv_nsec +
+					    100 * MS) == 0)
+				continue;
+			r = NFSAPPEND_TIMED_OUT;
+		}
+		break;
+	}
+	if (r == NFSAPPEND_TIMED_OUT) {
+		snprintf(c->why, c->whylen,
+			"no answer in time from port %u (%s)", port, what);
+		return -EIO;
+	}
+	snprintf(c->why, c->whylen, "port %u (%s): %s", port, what,
+		r == -ECONNREFUSED		    ? "connection refused"
+			: r == -EHOSTUNREACH	    ? "no route to host"
+			: r == -ENETUNREACH	    ? "network unreachable"
+			: r == -EMFILE || r == -ENFILE
+			? "no free descriptor in this process"
+			: "connection failed");
+	return r;
+}
+
+/* RFC 1833 section 3: port 0 is "not registered". */
+static int decode_port(void *data, void *out)
+{
+	*(uint32_t *)out = *(uint32_t *)data;
+	return 0;
+}
+
+static int ask_portmapper(struct contact *c, int program, uint32_t *port)
+{
+	struct nfsappend_connection *conn;
+	struct nfsappend_call call = {.decode = decode_port, .out = port};
+	int r = reach(c, PORTMAP_PORT, "rpcbind", &conn);
+
+	if (r != 0)
+		return r;
+	r = nfsappend_call_wait(conn, c->wait, &call,
+		rpc_pmap2_getport_async(conn->rpc, program, 3, IPPROTO_TCP,
+			nfsappend_call_done, &call));
+	nfsappend_disconnect(conn);
+	if (r != 0 || *port > 65535)
+		return r < 0 ? r : -EIO;
+	return 0;
+}
+
+static int find_ports(struct contact *c, uint32_t *nfs, uint32_t *mount)
+{
+	int r;
+
+	*nfs = c->target->nfsport;
+	*mount = c->target->mountport;
+	if (*nfs == 0 && (ask_portmapper(c, NFS_PROGRAM, nfs) != 0 ||
+				 *nfs == 0))
+		*nfs = NFS_PORT;
+	if (*mount != 0)
+		return 0;
+	r = ask_portmapper(c, MOUNT_PROGRAM, mount);
+	if (r == 0 && *mount == 0) {
+		snprintf(c->why, c->whylen,
+			"rpcbind knows no MOUNT service (NFSv3 is off on the "
+			"server?)");
+		r = -ECONNREFUSED;
+	}
+	return r;
+}
+
+static int decode_mount(void *data, void *out)
+{
+	mountres3 *res = data;
+	struct nfsappend_fh *fh = out;
+	fhandle3 *h = &res->mountres3_u.mountinfo.fhandle;
+
+	if (res->fhs_status != MNT3_OK)
+		return nfsappend_errno_mount3(res->fhs_status);
+	if (h->fhandle3_len == 0 || h->fhandle3_len > NFS3_FHSIZE)
+		return -EIO;
+	fh->len = h->fhandle3_len;
+	memcpy(fh->data, h->fhandle3_val, fh->len);
+	return 0;
+}
+
+static int mount_path(struct contact *c, uint32_t port, char *path,
+	struct nfsappend_fh *fh)
+{
+	struct nfsappend_connection *conn;
+	struct nfsappend_call call = {.decode = decode_mount, .out = fh};
+	int r = reach(c, port, "MOUNT", &conn);
+
+	if (r != 0)
+		return r;
+	r = nfsappend_call_wait(conn, c->wait, &call,
+		rpc_mount3_mnt_async(conn->rpc, nfsappend_call_done, path,
+			&call));
+	nfsappend_disconnect(conn);
+	if (r == NFSAPPEND_DELAY || r > 0) {
+		snprintf(c->why, c->whylen, "no usable answer from MOUNT");
+		return -EIO;
+	}
+	if (r != 0)
+		snprintf(c->why, c->whylen,
+			r == -EACCES || r == -EPERM
+				? "the server does not export %.150s to this "
+				  "client"
+				: "the server has no export %.150s",
+			c->target->path);
+	return r;
+}
+
+/*
+ * The URL does not tell where the export ends and the folder in it begins,
+ * and not every server mounts a folder of an export. So the whole path
+ * first, then its parents; *rest is what is left to look up.
+ */
+static int mount_longest(struct contact *c, uint32_t port,
+	struct nfsappend_fh *fh, const char **rest)
+{
+	char path[sizeof c->target->path], why[256] = "";
+	int first = 0, r;
+
+	strcpy(path, c->target->path);
+	for (;;) {
+		r = mount_path(c, port, path, fh);
+		if (r == 0 || r == -ECONNREFUSED || r == -EIO ||
+			r == -EHOSTUNREACH || r == -ENETUNREACH)
+			break;
+		if (first == 0) {
+			first = r;
+			snprintf(why, sizeof why, "%s", c->why);
+		}
+		char *slash = strrchr(path, '/');
+
+		if (path[1] == '\0')
+			break;
+		slash[slash == path] = '\0';
+	}
+	*rest = c->target->path + strlen(path);
+	if (r == 0 || first == 0)
+		return r;
+	snprintf(c->why, c->whylen, "%s", why);
+	return first;
+}
+
+struct transfer {
+	uint32_t rtmax, wtmax;
+};
+
+static int decode_fsinfo(void *data, void *out)
+{
+	FSINFO3res *res = data;
+	struct transfer *t = out;
+
+	if (res->status != NFS3_OK)
+		return nfsappend_errno3(res->status);
+	t->rtmax = res->FSINFO3res_u.resok.rtmax;
+	t->wtmax = res->FSINFO3res_u.resok.wtmax;
+	return 0;
+}
+
+static uint32_t sane(uint32_t max)
+{
+	return max < 512 ? 512 : max > XFER_MAX ? XFER_MAX : max;
+}
+
+static int get_fsinfo(struct contact *c, struct nfsappend_session *s,
+	struct nfsappend_contact *out)
+{
+	FSINFO3args args;
+	struct transfer t = {0, 0};
+	int r;
+
+	args.fsroot.data.data_len = out->root.len;
+	args.fsroot.data.data_val = (char *)out->root.data;
+	NFSAPPEND_RPC(s, c->wait, r, rpc_nfs3_fsinfo_async, &args,
+		decode_fsinfo, &t);
+	out->rtmax = sane(t.rtmax);
+	out->wtmax = sane(t.wtmax);
+	return r;
+}
+
+/* The folders of the URL's path below the export. */
+static int descend(struct contact *c, struct nfsappend_session *s,
+	const char *rest, struct nfsappend_fh *root)
+{
+	char name[NFSAPPEND_NAME_MAX + 1];
+	struct nfsappend_attr attr = {.type = NFSAPPEND_DIR};
+	struct nfsappend_fh fh;
+	int r = 0;
+
+	for (rest += strspn(rest, "/"); *rest != '\0' && r == 0;
+		rest += strspn(rest, "/")) {
+		size_t n = strcspn(rest, "/");
+
+		if (n > NFSAPPEND_NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, rest, n);
+		name[n] = '\0';
+		r = nfsappend_nfs3_lookup(s, c->wait, root, name, &fh, &attr);
+		if (r == 0)
+			*root = fh;
+		rest += n;
+	}
+	if (r == 0 && attr.type != NFSAPPEND_DIR)
+		r = -ENOTDIR;
+	if (r != 0)
+		snprintf(c->why, c->whylen,
+			"%.150s is %s", c->target->path,
+			r == -ENOENT	   ? "not there on the server"
+				: r == -ENOTDIR ? "not a directory"
+						: "not accessible");
+	return r;
+}
+
+int nfsappend_contact3(const struct nfsappend_target *target,
+	const struct nfsappend_cred *cred, struct nfsappend_wait *wait,
+	struct nfsappend_contact *out, char *why, size_t whylen)
+{
+	struct contact c = {.target = target, .cred = cred, .wait = wait,
+		.why = why, .whylen = whylen};
+	struct nfsappend_session *s;
+	uint32_t nfs_port = 0, mount_port = 0;
+	const char *rest;
+	int r = resolve(&c);
+
+	if (r == 0)
+		r = find_ports(&c, &nfs_port, &mount_port);
+	if (r == 0)
+		r = mount_longest(&c, mount_port, &out->root, &rest);
+	if (r != 0)
+		return r;
+	/* Once by hand: a refusal here is an answer, in a session it would be
+	 * waited out. */
+	struct nfsappend_connection *conn;
+
+	r = reach(&c, nfs_port, "NFS", &conn);
+	if (r != 0)
+		return r;
+	out->address = c.host;
+	s = nfsappend_session_get(target, out, cred);
+	if (s == NULL) {
+		nfsappend_disconnect(conn);
+		return -ENOMEM;
+	}
+	nfsappend_session_adopt(s, conn);
+	r = get_fsinfo(&c, s, out);
+	if (r == 0)
+		r = descend(&c, s, rest, &out->root);
+	else
+		snprintf(why, whylen, "the NFS service on port %u gives no "
+				      "usable answer",
+			nfs_port);
+	if (r > 0)
+		r = -EIO;
+	return r;
+}

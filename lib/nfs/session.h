@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A pool of connections to one server under one credential. */
+#ifndef NFSAPPEND_NFS_SESSION_H
+#define NFSAPPEND_NFS_SESSION_H
+
+#include <pthread.h>
+
+#include "nfs/connection.h"
+
+#define NFSAPPEND_CONNECTIONS_MAX 16
+
+struct nfsappend_session {
+	struct nfsappend_session *next; /* of all, for the child of a fork */
+	struct sockaddr_in6 address;
+	struct nfsappend_cred cred;
+	pthread_mutex_t lock;
+	struct nfsappend_connection *idle; /* under lock; latest first */
+	unsigned count;			   /* under lock; idle and in use */
+	bool connected;			   /* ever, in this process */
+};
+
+/* The session for that address and credential, made if need be; maps of one
+ * server share it. NULL: no memory. No input or output. */
+struct nfsappend_session *nfsappend_session_get(
+	const struct nfsappend_target *, const struct nfsappend_contact *,
+	const struct nfsappend_cred *);
+/* A connection made elsewhere goes into the pool. */
+void nfsappend_session_adopt(struct nfsappend_session *,
+	struct nfsappend_connection *);
+void nfsappend_sessions_after_fork(void);
+
+/* 0, NFSAPPEND_UNSENT (no connection to be had now), NFSAPPEND_TIMED_OUT. */
+int nfsappend_session_take(struct nfsappend_session *, struct nfsappend_wait *,
+	struct nfsappend_connection **);
+/* result: of the call made on it; one in doubt closes the connection. */
+void nfsappend_session_give(struct nfsappend_session *,
+	struct nfsappend_connection *, int result);
+
+/* One RPC over a connection of the session, by a libnfs function
+ * start(rpc, callback, args, private). */
+#define NFSAPPEND_RPC(session, wait, result, start, args, decoder, outp)       \
+	do {                                                                   \
+		struct nfsappend_connection *c_;                               \
+		struct nfsappend_call call_ = {.decode = (decoder),            \
+			.out = (outp)};                                        \
+		(result) = nfsappend_session_take((session), (wait), &c_);     \
+		if ((result) != 0)                                             \
+			break;                                                 \
+		(result) = nfsappend_call_wait(c_, (wait), &call_,             \
+			start(c_->rpc, nfsappend_call_done, (args), &call_));  \
+		nfsappend_session_give((session), c_, (result));               \
+	} while (0)
+
+#endif

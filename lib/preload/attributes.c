@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What changes a file by its descriptor, and what would flush it. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "core/io.h"
+#include "preload/hook.h"
+
+/* fd is ours: evaluates expr with use, returns. */
+#define IF_OURS(fd, expr)                                                      \
+	do {                                                                   \
+		struct nfsappend_use use;                                      \
+		int r_;                                                        \
+		if (!nfsappend_use_begin(&use, (fd)))                          \
+			break;                                                 \
+		r_ = use.error != 0 ? use.error : (expr);                      \
+		nfsappend_use_end(&use);                                       \
+		return (int)nfsappend_result(r_);                              \
+	} while (0)
+
+NFSAPPEND_HOOK int ftruncate(int fd, off_t length)
+{
+	IF_OURS(fd, nfsappend_io_truncate(use.open, length));
+	return NFSAPPEND_REAL(ftruncate)(fd, length);
+}
+
+NFSAPPEND_HOOK int ftruncate64(int fd, off64_t length)
+{
+	return ftruncate(fd, length);
+}
+
+/* Every write was FILE_SYNC: nothing is left to flush, nothing can fail. */
+NFSAPPEND_HOOK int fsync(int fd)
+{
+	IF_OURS(fd, 0);
+	return NFSAPPEND_REAL(fsync)(fd);
+}
+
+NFSAPPEND_HOOK int fdatasync(int fd)
+{
+	IF_OURS(fd, 0);
+	return NFSAPPEND_REAL(fdatasync)(fd);
+}
+
+NFSAPPEND_HOOK int fchmod(int fd, mode_t mode)
+{
+	struct nfsappend_attr a = {.mode = mode & 07777};
+
+	IF_OURS(fd, nfsappend_io_setattr(use.open, NFSAPPEND_SET_MODE, &a));
+	return NFSAPPEND_REAL(fchmod)(fd, mode);
+}
+
+NFSAPPEND_HOOK int fchown(int fd, uid_t uid, gid_t gid)
+{
+	struct nfsappend_attr a = {.uid = uid, .gid = gid};
+	unsigned set = (uid != (uid_t)-1 ? NFSAPPEND_SET_UID : 0) |
+		(gid != (gid_t)-1 ? NFSAPPEND_SET_GID : 0);
+
+	IF_OURS(fd, nfsappend_io_setattr(use.open, set, &a));
+	return NFSAPPEND_REAL(fchown)(fd, uid, gid);
+}
+
+static unsigned time_bits(const struct timespec *t, unsigned given,
+	unsigned now)
+{
+	if (t == NULL || t->tv_nsec == UTIME_NOW)
+		return now;
+	return t->tv_nsec == UTIME_OMIT ? 0 : given;
+}
+
+NFSAPPEND_HOOK int futimens(int fd, const struct timespec times[2])
+{
+	unsigned set = time_bits(times, NFSAPPEND_SET_ATIME,
+			       NFSAPPEND_SET_ATIME_NOW) |
+		time_bits(times != NULL ? times + 1 : NULL,
+			NFSAPPEND_SET_MTIME, NFSAPPEND_SET_MTIME_NOW);
+	struct nfsappend_attr a = {0};
+
+	if (times != NULL) {
+		a.atime = times[0];
+		a.mtime = times[1];
+	}
+	IF_OURS(fd, nfsappend_io_setattr(use.open, set, &a));
+	return NFSAPPEND_REAL(futimens)(fd, times);
+}
+
+/* NFSv3 has no ALLOCATE (RFC 7862 brought it). */
+NFSAPPEND_HOOK int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+	IF_OURS(fd, -EOPNOTSUPP);
+	return NFSAPPEND_REAL(fallocate)(fd, mode, offset, length);
+}
+
+NFSAPPEND_HOOK int fallocate64(int fd, int mode, off64_t offset,
+	off64_t length)
+{
+	return fallocate(fd, mode, offset, length);
+}
+
+/* Returns the error, sets no errno. glibc would write zeroes instead, into
+ * the middle of other people's appends. */
+NFSAPPEND_HOOK int posix_fallocate(int fd, off_t offset, off_t length)
+{
+	struct nfsappend_use use;
+
+	if (!nfsappend_use_begin(&use, fd))
+		return NFSAPPEND_REAL(posix_fallocate)(fd, offset, length);
+	nfsappend_use_end(&use);
+	return EOPNOTSUPP;
+}
+
+NFSAPPEND_HOOK int posix_fallocate64(int fd, off64_t offset, off64_t length)
+{
+	return posix_fallocate(fd, offset, length);
+}

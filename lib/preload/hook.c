@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include "preload/hook.h"
+
+bool nfsappend_use_slowly(struct nfsappend_use *use, int fd)
+{
+	/* libnfs, or core by a libc name of its own: straight through. */
+	if (nfsappend_depth != 0)
+		return false;
+	if (!nfsappend_start())
+		return false;
+	if (nfsappend_table_glance(fd))
+		return false;
+	nfsappend_guard_enter(&use->guard);
+	use->fd = fd;
+	use->open = nfsappend_table_get(fd, &use->error);
+	if (use->open != NULL || use->error != 0)
+		return true;
+	nfsappend_guard_leave(&use->guard);
+	return false;
+}
+
+void nfsappend_use_end(struct nfsappend_use *use)
+{
+	if (use->open != NULL)
+		nfsappend_open_put(use->open);
+	nfsappend_guard_leave(&use->guard);
+}

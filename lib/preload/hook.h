@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What every hook begins and ends with. Hooks translate libc's names to
+ * core's functions; they decide nothing.
+ */
+#ifndef NFSAPPEND_PRELOAD_HOOK_H
+#define NFSAPPEND_PRELOAD_HOOK_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "core/process.h"
+#include "core/table.h"
+#include "preload/real.h"
+#include "preload/start.h"
+
+#define NFSAPPEND_HOOK __attribute__((visibility("default")))
+
+/* A managed descriptor in use by a call. */
+struct nfsappend_use {
+	struct nfsappend_guard guard;
+	struct nfsappend_open *open; /* NULL: error tells why */
+	int error;
+	int fd;
+};
+
+/* Slow half of nfsappend_use_begin(). */
+bool nfsappend_use_slowly(struct nfsappend_use *, int fd);
+
+/* false: not ours, call the real function. true: end it, whatever comes. */
+static inline bool nfsappend_use_begin(struct nfsappend_use *use, int fd)
+{
+	if (!nfsappend_active ||
+		nfsappend_table_peek(fd) == NFSAPPEND_FD_UNMANAGED)
+		return false;
+	return nfsappend_use_slowly(use, fd);
+}
+
+void nfsappend_use_end(struct nfsappend_use *);
+
+/* -errno to -1 and errno. */
+static inline ssize_t nfsappend_result(ssize_t r)
+{
+	if (r >= 0)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
+/* May fd be one of ours? For hooks that only keep books. */
+static inline bool nfsappend_may_be_ours(int fd)
+{
+	return nfsappend_active &&
+		nfsappend_table_peek(fd) != NFSAPPEND_FD_UNMANAGED;
+}
+
+/* The hooks proper, for those of other names (stdio, syscall). */
+ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The functions behind our hooks. Before the start they are glibc's own
+ * aliases where those exist (a hook may run before any constructor); then
+ * whatever comes next in the search order, so that other preloads get their
+ * turn.
+ */
+#ifndef NFSAPPEND_PRELOAD_REAL_H
+#define NFSAPPEND_PRELOAD_REAL_H
+
+#include <stddef.h>
+
+enum nfsappend_real_index {
+#define REAL(name, alias) NFSAPPEND_REAL_INDEX_##name,
+#include "preload/real.def"
+#undef REAL
+	NFSAPPEND_REALS
+};
+
+extern void *nfsappend_reals[NFSAPPEND_REALS];
+
+/* By dlsym(), now; NULL when this glibc has no such function. */
+void *nfsappend_real_find(enum nfsappend_real_index);
+/* All of them, at the start. */
+void nfsappend_reals_find(void);
+
+static inline void *nfsappend_real(enum nfsappend_real_index i)
+{
+	void *f = nfsappend_reals[i];
+
+	return f != NULL ? f : nfsappend_real_find(i);
+}
+
+/* NFSAPPEND_REAL(write)(fd, buf, n); type is the hook's own. */
+#define NFSAPPEND_REAL(name)                                                   \
+	((__typeof__(&name))nfsappend_real(NFSAPPEND_REAL_INDEX_##name))
+
+#endif

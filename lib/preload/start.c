@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config_env.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "core/placeholder.h"
+#include "core/process.h"
+#include "core/server.h"
+#include "core/sockets.h"
+#include "core/table.h"
+#include "preload/real.h"
+#include "preload/start.h"
+#include "preload/stdio_slots.h"
+
+enum { NEW, BUSY, STARTED };
+static int state;
+static char *const *initial_environment; /* of the constructor */
+
+/*
+ * -z initfirst: runs before the constructors of all other libraries, so that
+ * stdio of theirs is seen. Nothing of libc may be called yet (a program with
+ * a sanitizer would crash in its interceptor), not even memset.
+ */
+__attribute__((constructor)) static void construct(int argc, char **argv,
+	char **envp)
+{
+	(void)argc;
+	(void)argv;
+	initial_environment = envp;
+	nfsappend_stdio_patch();
+}
+
+static const struct nfsappend_services services = {
+	.socket_adopt = nfsappend_socket_adopt,
+	.socket_hold = nfsappend_socket_hold,
+	.socket_unhold = nfsappend_socket_unhold,
+	.socket_drop = nfsappend_socket_drop,
+	.log = nfsappend_log,
+};
+
+/* A sanitizer's dlopen() refuses RTLD_DEEPBIND; its malloc is used then, and
+ * appends from handlers that interrupted malloc are not safe there. */
+static bool sanitized(void)
+{
+	return dlsym(RTLD_DEFAULT, "__asan_init") != NULL ||
+		dlsym(RTLD_DEFAULT, "__tsan_init") != NULL ||
+		dlsym(RTLD_DEFAULT, "__msan_init") != NULL;
+}
+
+/* The nfs module lies beside this library. */
+static const struct nfsappend_backend *load_module(void)
+{
+	const struct nfsappend_backend *backend = NULL;
+	char path[4096];
+	const char *slash;
+	Dl_info info;
+	void *module = NULL;
+	int flags = RTLD_NOW | RTLD_LOCAL;
+
+	if (dladdr((void *)load_module, &info) == 0 ||
+		(slash = strrchr(info.dli_fname, '/')) == NULL ||
+		snprintf(path, sizeof path, "%.*s/nfsappend-nfs.so",
+			(int)(slash - info.dli_fname),
+			info.dli_fname) >= (int)sizeof path)
+		strcpy(path, PKGLIBDIR "/nfsappend-nfs.so");
+	if (!sanitized())
+		flags |= RTLD_DEEPBIND;
+	module = dlopen(path, flags);
+	if (module != NULL)
+		backend = dlsym(module, NFSAPPEND_BACKEND_SYMBOL);
+	if (backend == NULL || backend->abi != NFSAPPEND_BACKEND_ABI) {
+		const char *why = dlerror();
+
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_MODULE,
+			"the nfs module cannot be loaded: %s; reinstall "
+			"nfsappend",
+			why != NULL ? why : "it is of another version");
+		return NULL;
+	}
+	backend->init(&services);
+	return backend;
+}
+
+static bool inherited(void)
+{
+	return nfsappend_placeholder_marked(0) ||
+		nfsappend_placeholder_marked(1) ||
+		nfsappend_placeholder_marked(2);
+}
+
+static void start_once(void)
+{
+	extern char **environ;
+	struct nfsappend_guard guard;
+
+	nfsappend_log_start();
+	if (nfsappend_process_start() != 0) {
+		nfsappend_active = false;
+		return;
+	}
+	nfsappend_guard_enter(&guard);
+	nfsappend_sockets_start(); /* its sockets go first in a child */
+	nfsappend_table_start();
+	nfsappend_file_start();
+	nfsappend_server_start();
+	nfsappend_backend_loader = load_module;
+	nfsappend_reals_find();
+	nfsappend_config_read(initial_environment != NULL
+			? initial_environment
+			: environ);
+	if (inherited())
+		/* The first append may come from a handler: load now. */
+		nfsappend_backend = load_module();
+	else if (nfsappend_config.nmaps == 0)
+		nfsappend_active = false;
+	nfsappend_guard_leave(&guard);
+}
+
+bool nfsappend_start(void)
+{
+	int new = NEW;
+
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == STARTED)
+		return nfsappend_active;
+	/* In the middle of it, by this thread or another: pass through. */
+	if (!__atomic_compare_exchange_n(&state, &new, BUSY, false,
+		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	int saved = errno;
+
+	start_once();
+	errno = saved;
+	__atomic_store_n(&state, STARTED, __ATOMIC_RELEASE);
+	return nfsappend_active;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* syscall(2): the numbers that have a hook by name (node closes this way). */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "core/config_env.h"
+#include "preload/hook.h"
+
+extern int close_range(unsigned, unsigned, int);
+
+/* Offsets of the v-calls come in two halves (pwritev(2), C library/kernel
+ * differences); on 64-bit hosts the low one has it all. */
+NFSAPPEND_HOOK long syscall(long number, ...)
+{
+	va_list ap;
+	long a[6];
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (!nfsappend_active || nfsappend_depth != 0)
+		goto real;
+	switch (number) {
+	case SYS_close:
+		return close((int)a[0]);
+	case SYS_close_range:
+		if (nfsappend_real(NFSAPPEND_REAL_INDEX_close_range) == NULL)
+			goto real;
+		return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
+	case SYS_dup:
+		return dup((int)a[0]);
+#ifdef SYS_dup2
+	case SYS_dup2:
+		return dup2((int)a[0], (int)a[1]);
+#endif
+	case SYS_dup3:
+		return dup3((int)a[0], (int)a[1], (int)a[2]);
+	case SYS_fcntl:
+		return fcntl((int)a[0], (int)a[1], (void *)a[2]);
+	case SYS_write:
+		return write((int)a[0], (void *)a[1], (size_t)a[2]);
+	case SYS_pwrite64:
+		return pwrite((int)a[0], (void *)a[1], (size_t)a[2], a[3]);
+	case SYS_writev:
+		return writev((int)a[0], (void *)a[1], (int)a[2]);
+	case SYS_pwritev:
+		return pwritev((int)a[0], (void *)a[1], (int)a[2], a[3]);
+	case SYS_pwritev2:
+		return pwritev2((int)a[0], (void *)a[1], (int)a[2], a[3],
+			(int)a[5]);
+	case SYS_read:
+		return read((int)a[0], (void *)a[1], (size_t)a[2]);
+	case SYS_pread64:
+		return pread((int)a[0], (void *)a[1], (size_t)a[2], a[3]);
+	case SYS_readv:
+		return readv((int)a[0], (void *)a[1], (int)a[2]);
+	case SYS_lseek:
+		return lseek((int)a[0], a[1], (int)a[2]);
+	case SYS_fsync:
+		return fsync((int)a[0]);
+	case SYS_fdatasync:
+		return fdatasync((int)a[0]);
+	case SYS_io_uring_setup:
+		/* A ring writes past every hook; who gets ENOSYS falls back
+		 * to system calls. */
+		if (nfsappend_start() && nfsappend_config.nmaps > 0) {
+			errno = ENOSYS;
+			return -1;
+		}
+		break;
+	default:
+		break;
+	}
+real:
+	return NFSAPPEND_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4],
+		a[5]);
+}
