@@ -226,6 +226,7 @@ static void sweep(const char *directory)
 		fd = open_segment(path, O_RDWR);
 		if (fd >= 0) {
 			sweep_one(fd, path);
+			sys_flock((int)fd, LOCK_UN);
 			sys_close(fd);
 		}
 	}
@@ -303,7 +304,9 @@ static int open_shared(struct nfsappend_segment_view *v,
 			sys_unlinkat(AT_FDCWD, v->path, 0);
 			r = -EAGAIN;
 		}
-		sys_close(fd); /* drops the flock */
+		/* By hand: the mapping keeps the open file description. */
+		sys_flock((int)fd, LOCK_UN);
+		sys_close(fd);
 	}
 	if (created)
 		sweep(directory);
