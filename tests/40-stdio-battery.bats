@@ -27,12 +27,11 @@ small_export() {
 
 # In FULL runs every case again in a program built without _FORTIFY_SOURCE.
 plain() {
-	local name
+	local name messages_expected=1
+	mkdir "$BATS_TEST_TMPDIR/control"
 	for name; do
 		echo "case $name"
-		rm -rf "${SERVED:?}" "$BATS_TEST_TMPDIR/control"
-		mkdir "$SERVED"
-		chmod 1777 "$SERVED"
+		find "$SERVED" "$BATS_TEST_TMPDIR/control" -mindepth 1 -delete
 		battery "$name" stdio-battery-plain
 	done
 }
@@ -260,7 +259,7 @@ libstdcxx() {
 }
 
 @test "stdio: fopen-errors" {
-	battery fopen-errors
+	messages_expected=1 battery fopen-errors
 }
 
 @test "stdio: fdopen-a" {
@@ -320,7 +319,7 @@ libstdcxx() {
 }
 
 @test "stdio: freopen-missing" {
-	battery freopen-missing
+	messages_expected=1 battery freopen-missing
 }
 
 @test "stdio: fopen-dev-stdout" {
@@ -508,15 +507,15 @@ libstdcxx() {
 }
 
 @test "stdio: error-efbig" {
-	battery error-efbig
+	messages_expected=1 battery error-efbig
 }
 
 @test "stdio: error-efbig-buffered" {
-	battery error-efbig-buffered
+	messages_expected=1 battery error-efbig-buffered
 }
 
 @test "stdio: error-efbig-at-exit" {
-	battery error-efbig-at-exit
+	messages_expected=1 battery error-efbig-at-exit
 }
 
 @test "stdio: error-sigxfsz" {
@@ -526,7 +525,7 @@ libstdcxx() {
 @test "stdio: error-enospc" {
 	SERVED=$BATS_TEST_TMPDIR/nothing
 	small_export
-	both "$PROGRAMS/stdio-battery" error-enospc @LOGS@
+	messages_expected=1 both "$PROGRAMS/stdio-battery" error-enospc @LOGS@
 	diff -u "$OUTCOME.control" "$OUTCOME.shimmed"
 	in_server cat "$SERVER_DIR/small/full" >"$BATS_TEST_TMPDIR/full"
 	[[ $(<"$BATS_TEST_TMPDIR/full") = 'room again' ]]
@@ -589,7 +588,7 @@ libstdcxx() {
 }
 
 @test "libstdc++: ofstream-missing" {
-	libstdcxx ofstream-missing
+	messages_expected=1 libstdcxx ofstream-missing
 }
 
 @test "libstdc++: terminate" {
@@ -653,7 +652,7 @@ libstdcxx() {
 }
 
 @test "libc++: ofstream-missing" {
-	libcxx ofstream-missing
+	messages_expected=1 libcxx ofstream-missing
 }
 
 @test "libc++: terminate" {

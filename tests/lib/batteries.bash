@@ -14,7 +14,8 @@ setup_batteries() {
 # both COMMAND...: runs COMMAND in both ways; @LOGS@ in its arguments stands for
 # the folder. Leaves the folders' names in $CONTROL and $SERVED, exit status,
 # output and standard error in $OUTCOME.control and $OUTCOME.shimmed. Lines that
-# begin with "acked" or "unknown" are for check_records alone.
+# begin with "acked" or "unknown" are for check_records alone. Messages of ours
+# are a failure, unless messages_expected is set.
 both() {
 	local argument arguments
 	CONTROL=$BATS_TEST_TMPDIR/control
@@ -41,13 +42,22 @@ both() {
 			>"$OUTCOME.$argument.records" || :
 		sed -Ei '/^(acked|unknown) /d' "$OUTCOME.$argument"
 	done
+	# Ours are no part of what the program says; most programs get none.
+	grep -a 'nfsappend:' "$OUTCOME.shimmed" >"$OUTCOME.messages" || :
+	sed -i '/nfsappend:/d; /^$/d' "$OUTCOME.shimmed"
+	sed -i '/^$/d' "$OUTCOME.control"
+	if [[ -s $OUTCOME.messages && -z ${messages_expected-} ]]; then
+		echo 'messages:' >&2
+		cat "$OUTCOME.messages" >&2
+		return 1
+	fi
 }
 
 # What `run` left, with the folder's name made neutral.
 last_run() {
 	# shellcheck disable=SC2154 # bats sets them
 	printf '%s\n' "status $status" output: "${output//$1/@LOGS@}" \
-		messages: "${stderr//$1/@LOGS@}"
+		'standard error:' "${stderr//$1/@LOGS@}"
 }
 
 # Names, types and modes of what lies in a folder.

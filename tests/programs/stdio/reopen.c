@@ -51,6 +51,7 @@ static int run_freopen_stderr(const char *dir)
 {
 	reopen(path_in(dir, "log"), "a", stderr);
 	fprintf(stderr, "reopened stderr %d\n", 1);
+	errno = ENOENT;
 	perror("perror");
 	return 0;
 }
