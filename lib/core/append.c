@@ -28,7 +28,8 @@ struct op {
 	bool mine; /* the staged record is this call's, not a predecessor's */
 };
 
-enum verdict { LANDED = 1, AGAIN, ELSEWHERE };
+/* Apart from enum nfsappend_outcome: both pass through one variable. */
+enum verdict { LANDED = 0x100, AGAIN, ELSEWHERE };
 
 static int get_size(struct op *op, uint64_t *size)
 {
