@@ -112,8 +112,9 @@ static int settle(struct op *op)
 	return r;
 }
 
-/* What was written less than FILE_SYNC: COMMIT it. 0, AGAIN when the server
- * has restarted in between (RFC 1813 3.3.7), or -errno. */
+/* What was written less than FILE_SYNC: COMMIT it. 0, NFSAPPEND_LOST when the
+ * server has restarted in between (RFC 1813 3.3.7; its answer to the WRITE is
+ * worth nothing then), or -errno. */
 static int make_stable(struct op *op, const struct nfsappend_written *written)
 {
 	struct nfsappend_file *f = op->file;
@@ -126,7 +127,7 @@ static int make_stable(struct op *op, const struct nfsappend_written *written)
 		op->seg->pending_offset, written->count, &verifier);
 	if (r != 0)
 		return r;
-	return verifier == written->verifier ? 0 : AGAIN;
+	return verifier == written->verifier ? 0 : NFSAPPEND_LOST;
 }
 
 static void in_doubt(struct op *op)
@@ -178,10 +179,6 @@ static ssize_t send_staged(struct op *op, bool doubt)
 			r = make_stable(op, &written);
 		if (r == 0)
 			break;
-		if (r == AGAIN) { /* a new write verifier */
-			nfsappend_count(&f->stats.retries, 1);
-			continue;
-		}
 		if (r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT)
 			doubt = true;
 		if (r > 0)

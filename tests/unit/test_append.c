@@ -678,7 +678,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(error_after_a_part),
 	UNIT_TEST(less_than_file_sync),
 	UNIT_TEST(changed_verifier),
-	UNIT_TODO(changed_verifier_and_other_writer),
+	UNIT_TEST(changed_verifier_and_other_writer),
 	UNIT_TEST(changed_verifier_nothing_lost),
 	UNIT_TEST(record_of_64_mib),
 	UNIT_TEST(chunks_of_wtmax),
