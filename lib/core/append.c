@@ -73,6 +73,37 @@ static int read_back(struct op *op, uint64_t offset, uint32_t upto)
 	return r;
 }
 
+static int commit(struct op *op, uint32_t len, uint64_t *verifier)
+{
+	struct nfsappend_file *f = op->file;
+	int r;
+
+	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
+		op->seg->pending_offset, len, verifier);
+	return r;
+}
+
+/* As read_back(), and LANDED means stable storage: what a READ shows of a
+ * WRITE without an answer may be in the server's memory only. The same
+ * verifier before and after says that what was read is what was committed. */
+static int read_back_stable(struct op *op, uint64_t offset, uint32_t len)
+{
+	uint64_t before = 0, after = 0;
+	int r;
+
+	do {
+		r = commit(op, len, &before);
+		if (r == 0)
+			r = read_back(op, offset, len);
+		if (r != LANDED)
+			return r;
+		r = commit(op, len, &after);
+		if (r != 0)
+			return r;
+	} while (before != after);
+	return LANDED;
+}
+
 /*
  * The answer to a WRITE was lost: is it in? As the only writer (single), and
  * for a write at a given offset, the same bytes at the same place can be
@@ -96,10 +127,14 @@ static int settle(struct op *op)
 	if (size < offset) /* truncated since: it went with the rest, or
 			    * never was */
 		return ELSEWHERE;
-	r = read_back(op, offset,
-		size - offset < len ? (uint32_t)(size - offset) : len);
-	if (r == LANDED && size - offset < len)
-		return AGAIN; /* a part of it; the whole goes over it */
+	if (size - offset < len) {
+		/* A part of it; the whole goes over it. */
+		r = read_back(op, offset, (uint32_t)(size - offset));
+		if (r == LANDED)
+			return AGAIN;
+	} else {
+		r = read_back_stable(op, offset, len);
+	}
 	if (r < 0 && r != -ESTALE && r != -EIO) {
 		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
 			"%s: the answer to a WRITE of %u bytes at %llu was "
@@ -117,14 +152,12 @@ static int settle(struct op *op)
  * worth nothing then), or -errno. */
 static int make_stable(struct op *op, const struct nfsappend_written *written)
 {
-	struct nfsappend_file *f = op->file;
 	uint64_t verifier = 0;
 	int r;
 
 	if (written->committed == NFSAPPEND_FILE_SYNC)
 		return 0;
-	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
-		op->seg->pending_offset, written->count, &verifier);
+	r = commit(op, written->count, &verifier);
 	if (r != 0)
 		return r;
 	return verifier == written->verifier ? 0 : NFSAPPEND_LOST;
