@@ -186,6 +186,8 @@ static ssize_t send_staged(struct op *op, bool doubt)
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_written written;
 	unsigned tries = 0;
+	/* Some WRITE of it has gone and may yet be executed. */
+	bool unanswered = doubt;
 	int r;
 
 	for (;;) {
@@ -208,12 +210,14 @@ static ssize_t send_staged(struct op *op, bool doubt)
 		r = nfsappend_backend->write(f->key.server->session,
 			&op->w.wait, &f->key.fh, s->pending_offset, s->stage,
 			s->pending_len, &written);
-		if (r == 0)
+		if (r == 0) {
 			r = make_stable(op, &written);
-		if (r == 0)
-			break;
+			if (r == 0)
+				break;
+			unanswered = true;
+		}
 		if (r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT)
-			doubt = true;
+			doubt = unanswered = true;
 		if (r > 0)
 			nfsappend_count(&f->stats.retries, 1);
 		if (!nfsappend_server_again(f->key.server, &op->w, &r, &tries))
@@ -224,7 +228,7 @@ static ssize_t send_staged(struct op *op, bool doubt)
 	s->size_known = 1;
 	return written.count;
 failed:
-	if (op->w.wait.deadline != 0 &&
+	if (unanswered && op->w.wait.deadline != 0 &&
 		nfsappend_now() >= op->w.wait.deadline) {
 		in_doubt(op);
 		return -EINPROGRESS; /* stays pending; the caller's EIO */
