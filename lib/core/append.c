@@ -278,6 +278,8 @@ static int settle_predecessor(struct op *op)
 	op->mine = false;
 	r = send_staged(op, true);
 	op->mine = true;
+	if (s->pending == NFSAPPEND_IN_FLIGHT_AT)
+		s->size_known = 0; /* its end is not the file's */
 	if (r == -EINPROGRESS)
 		return -EIO;
 	s->pending = NFSAPPEND_SETTLED;

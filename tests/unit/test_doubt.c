@@ -610,8 +610,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(killed_in_a_long_record),
 	UNIT_TEST(settling_for_another_fails),
 	UNIT_TEST(nonsense_in_the_segment),
-	UNIT_TODO(write_at_in_doubt),
-	UNIT_TODO(write_at_killed),
+	UNIT_TEST(write_at_in_doubt),
+	UNIT_TEST(write_at_killed),
 	UNIT_TEST(leader_is_stopped),
 };
 
