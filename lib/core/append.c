@@ -310,6 +310,15 @@ static int find_end(struct op *op, size_t done, uint64_t expected,
 	return done > 0 && size != expected ? 1 : 0;
 }
 
+static void count_rpcs(struct op *op)
+{
+	struct nfsappend_stats *stats = &op->file->stats;
+
+	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
+	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
+	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+}
+
 static int begin(struct op *op, struct nfsappend_file *f)
 {
 	int r;
@@ -328,8 +337,10 @@ static int begin(struct op *op, struct nfsappend_file *f)
 	if (r < 0)
 		return -EIO;
 	r = settle_predecessor(op);
-	if (r != 0)
+	if (r != 0) {
 		nfsappend_segment_unlead(&f->segment);
+		count_rpcs(op);
+	}
 	return r;
 }
 
@@ -338,9 +349,7 @@ static void end(struct op *op, ssize_t result)
 	struct nfsappend_stats *stats = &op->file->stats;
 
 	nfsappend_segment_unlead(&op->file->segment);
-	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
-	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
-	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+	count_rpcs(op);
 	if (result == -EFAULT)
 		return;
 	if (result < 0)

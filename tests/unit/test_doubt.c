@@ -596,7 +596,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(read_back_is_refused),
 	UNIT_TEST(read_back_in_pieces),
 	UNIT_TEST(timed_out),
-	UNIT_TODO(timed_out_again),
+	UNIT_TEST(timed_out_again),
 	UNIT_TEST(timed_out_and_other_writer),
 	UNIT_TEST(commit_timed_out),
 	UNIT_TEST(killed_before_it_was_sent),
