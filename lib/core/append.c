@@ -396,9 +396,10 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f,
 {
 	struct op op;
 	size_t done = 0;
-	uint64_t offset = 0;
+	uint64_t offset;
 	ssize_t r = begin(&op, f);
 
+	*fileend = 0;
 	if (r != 0) {
 		nfsappend_count(&f->stats.errors, 1);
 		return r;
@@ -410,24 +411,26 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f,
 			break;
 		uint32_t len = (uint32_t)r;
 
-		r = find_end(&op, done, offset, &offset);
+		r = find_end(&op, done, *fileend, &offset);
 		if (r != 0)
 			break;
 		if (offset >= limit) {
+			/* Behind a part it is no error, but a short write. */
 			*over_limit = done == 0;
-			r = -EFBIG;
+			r = done == 0 ? -EFBIG : 0;
 			break;
 		}
-		if (len > limit - offset)
+		if (len > limit - offset) {
 			len = (uint32_t)(limit - offset);
+			total = done + len;
+		}
 		r = send_recorded(&op, offset, len, NFSAPPEND_IN_FLIGHT);
 		if (r < 0)
 			break;
 		done += (size_t)r;
 		/* A record in doubt may have gone to a new end. */
-		offset = op.seg->size;
+		*fileend = op.seg->size;
 	}
-	*fileend = offset;
 	nfsappend_count(&f->stats.appends, 1);
 	nfsappend_count(&f->stats.bytes, done);
 	if (done > 0)

@@ -684,10 +684,10 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(chunks_of_wtmax),
 	UNIT_TEST(faults_in_a_later_chunk),
 	UNIT_TEST(unreadable_in_the_middle),
-	UNIT_TODO(limit_of_size),
-	UNIT_TODO(limit_between_chunks),
+	UNIT_TEST(limit_of_size),
+	UNIT_TEST(limit_between_chunks),
 	UNIT_TEST(server_is_full_by_size),
-	UNIT_TODO(end_is_behind_the_own_bytes),
+	UNIT_TEST(end_is_behind_the_own_bytes),
 	UNIT_TEST(threads),
 	UNIT_TEST(processes),
 };
