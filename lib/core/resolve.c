@@ -217,7 +217,7 @@ int nfsappend_resolve(int dirfd, const char *path, bool follow,
 	p->walk.links = 0;
 	for (;;) {
 		p->map = NULL;
-		r = nfsappend_path_walk(dirfd, path, &p->walk);
+		r = nfsappend_path_walk(dirfd, path, follow, &p->walk);
 		if (r != 0 || p->walk.map == NULL)
 			return r;
 		r = enter_map(w, p);

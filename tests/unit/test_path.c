@@ -85,7 +85,7 @@ static int walks(int dirfd, const char *path)
 {
 	unit_case("%.80s", path);
 	walk->links = 0;
-	return nfsappend_path_walk(dirfd, path, walk);
+	return nfsappend_path_walk(dirfd, path, true, walk);
 }
 
 /* It leads into the map, with that left to be looked up. */

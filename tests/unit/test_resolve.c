@@ -419,7 +419,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(relative_links),
 	UNIT_TEST(absolute_links),
 	UNIT_TEST(link_not_followed),
-	UNIT_TODO(local_link_not_followed),
+	UNIT_TEST(local_link_not_followed),
 	UNIT_TEST(loops),
 	UNIT_TEST(too_long),
 	UNIT_TEST(too_deep),
