@@ -296,7 +296,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(bad_settings),
 	UNIT_TEST(log_file_must_be_absolute),
 	UNIT_TEST(bad_maps),
-	UNIT_TODO(long_values),
+	UNIT_TEST(long_values),
 	UNIT_TEST(directories),
 	UNIT_TEST(directory_that_is_there),
 	UNIT_TEST(too_many_maps),
