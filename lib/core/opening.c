@@ -135,6 +135,7 @@ static int locate(struct opening *o, int dirfd, const char *path,
 		return NFSAPPEND_NOT_OURS;
 	if (r != 0)
 		return r;
+	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
 	if (o->flags & O_PATH || (o->flags & O_TMPFILE) == O_TMPFILE)
 		return unsupported(o, "O_PATH or O_TMPFILE");
 	if (p->found)
@@ -233,7 +234,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
-	if (o->flags & O_TRUNC && o->writes && !created) {
+	if (o->flags & O_TRUNC && !created) {
 		struct nfsappend_attr empty = {.size = 0};
 
 		r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);
