@@ -34,6 +34,9 @@ struct nfsappend_file {
 	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
+	/* Where it was found at the last open: NFSv4.0 opens by name. */
+	struct nfsappend_fh dir;
+	char name[NFSAPPEND_NAME_MAX + 1];
 	char path[1024]; /* as resolved at the first open, for messages */
 };
 
@@ -47,6 +50,8 @@ int nfsappend_file_get(struct nfsappend_server *, const struct nfsappend_fh *,
 /* The object that a placeholder speaks of; no input or output. */
 int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 	struct nfsappend_file **);
+void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
+	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
 
 /* Attributes just seen: in sharing mode single a segment that does not know
