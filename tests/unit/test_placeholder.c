@@ -229,7 +229,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(sealed),
 	UNIT_TEST(opened_again),
 	UNIT_TEST(not_sealed_is_refused),
-	UNIT_TODO(noexec_seal_is_no_harm),
+	UNIT_TEST(noexec_seal_is_no_harm),
 	UNIT_TEST(forged_content_is_refused),
 	UNIT_TEST(no_descriptor),
 };
