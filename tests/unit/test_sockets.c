@@ -256,7 +256,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(adopt_and_drop),
 	UNIT_TEST(taken_away),
 	UNIT_TEST(yield),
-	UNIT_TODO(yield_of_others),
+	UNIT_TEST(yield_of_others),
 	UNIT_TEST(yield_without_a_number),
 	UNIT_TEST(in_vfork_child),
 	UNIT_TEST(all_slots),
