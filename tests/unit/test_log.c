@@ -250,7 +250,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(stderr_was_closed_at_start),
 	UNIT_TEST(stderr_is_one_of_ours),
 	UNIT_TEST(stderr_would_block),
-	UNIT_TODO(stderr_is_a_broken_pipe),
+	UNIT_TEST(stderr_is_a_broken_pipe),
 	UNIT_TEST(own_file),
 	UNIT_TEST(errno_and_descriptors),
 };
