@@ -496,7 +496,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(failed_write_moves_nothing),
 	UNIT_TEST(seeks),
 	UNIT_TEST(limit_of_size),
-	UNIT_TODO(limit_of_a_new_segment),
+	UNIT_TEST(limit_of_a_new_segment),
 	UNIT_TEST(truncates),
 	UNIT_TEST(largest_vector),
 	UNIT_TEST(attributes),
