@@ -245,7 +245,7 @@ int nfsappend_config_read(char *const envp[])
 	else
 		nfsappend_config.runtime = keep(value);
 	if (lookup(envp, "NFSAPPEND_PATHS") != NULL)
-		nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_BAD_PATHS,
+		nfsappend_log(NFSAPPEND_DEBUG, NFSAPPEND_MSG_BAD_PATHS,
 			"NFSAPPEND_PATHS: this version serves no kernel "
 			"mounts; appends there go through the kernel as "
 			"without nfsappend (use NFSAPPEND_MAP)");

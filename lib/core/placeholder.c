@@ -2,12 +2,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "core/placeholder.h"
 
-#define MAGIC UINT64_C(0x31646e65707061e6) /* changes with the layout */
+#define MAGIC UINT64_C(0x32646e65707061e6) /* changes with the layout */
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
@@ -55,6 +56,8 @@ static bool plausible(const struct nfsappend_placeholder *p)
 {
 	return p->magic == MAGIC && p->size == sizeof *p &&
 		p->fh.len > 0 && p->fh.len <= NFSAPPEND_FH_MAX &&
+		p->dir.len <= NFSAPPEND_FH_MAX &&
+		memchr(p->name, 0, sizeof p->name) != NULL &&
 		p->contact.root.len <= NFSAPPEND_FH_MAX &&
 		p->contact.wtmax > 0 && p->contact.rtmax > 0 &&
 		p->cred.ngroups <= NFSAPPEND_GROUPS_MAX &&
@@ -68,13 +71,22 @@ static bool plausible(const struct nfsappend_placeholder *p)
 
 int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 {
-	long seals = sys_fcntl(fd, F_GET_SEALS, 0);
+	char link[40];
+	long r, seals = sys_fcntl(fd, F_GET_SEALS, 0);
 
 	/* Nobody can have changed a memfd with these seals. With the sysctl
 	 * vm.memfd_noexec there is one more on every memfd. */
 	if (seals < 0 || (seals & SEALS) != SEALS)
 		return -EINVAL;
-	if (sys_pread(fd, p, sizeof *p, 0) != sizeof *p || !plausible(p))
-		return -EINVAL;
-	return 0;
+	r = sys_pread(fd, p, sizeof *p, 0);
+	if (r == -EBADF) {
+		/* Opened for writing only, by /proc/self/fd/N. */
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		fd = (int)sys_openat(AT_FDCWD, link, O_RDONLY | O_CLOEXEC, 0);
+		if (fd < 0)
+			return fd;
+		r = sys_pread(fd, p, sizeof *p, 0);
+		sys_close(fd);
+	}
+	return r == sizeof *p && plausible(p) ? 0 : -EINVAL;
 }

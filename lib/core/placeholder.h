@@ -23,6 +23,7 @@ struct nfsappend_placeholder {
 	uint64_t magic;
 	uint32_t size; /* of this struct */
 	uint32_t accmode;
+	uint32_t sync; /* O_SYNC, O_DSYNC: for F_GETFL only */
 	uint32_t sharing;
 	uint32_t timeout_s;
 	uint64_t fileid;
@@ -30,6 +31,8 @@ struct nfsappend_placeholder {
 	struct nfsappend_contact contact;
 	struct nfsappend_cred cred;
 	struct nfsappend_fh fh;
+	struct nfsappend_fh dir;
+	char name[NFSAPPEND_NAME_MAX + 1]; /* in dir */
 	char path[1024]; /* as resolved, for messages; may be cut short */
 };
 

@@ -21,16 +21,17 @@ struct nfsappend_session *nfsappend_session_get(
 {
 	struct nfsappend_session *s;
 
-	(void)target;
 	pthread_mutex_lock(&list_lock);
 	for (s = sessions; s != NULL; s = s->next)
-		if (!memcmp(&s->address, &contact->address,
-			    sizeof s->address) &&
+		if (s->version == target->version &&
+			!memcmp(&s->address, &contact->address,
+				sizeof s->address) &&
 			!memcmp(&s->cred, cred, sizeof s->cred))
 			break;
 	if (s == NULL && (s = calloc(1, sizeof *s)) != NULL) {
 		s->address = contact->address;
 		s->cred = *cred;
+		s->version = target->version;
 		pthread_mutex_init(&s->lock, NULL);
 		s->next = sessions;
 		sessions = s;
@@ -117,8 +118,15 @@ int nfsappend_session_take(struct nfsappend_session *s,
 	pthread_mutex_lock(&s->lock);
 	s->count--;
 	pthread_mutex_unlock(&s->lock);
-	nfsappend_services->log(NFSAPPEND_DEBUG, NFSAPPEND_MSG_CONNECTION,
-		"no connection: error %d", r);
+	if (r == -EMFILE || r == -ENFILE || r == -ENOMEM) {
+		/* Nothing that waiting for the server would cure. */
+		nfsappend_services->log(NFSAPPEND_ERROR,
+			NFSAPPEND_MSG_CONNECTION,
+			"no connection to the server: this process has no "
+			"free descriptor (raise its limit, ulimit -n) or "
+			"memory");
+		return -EIO;
+	}
 	return r == NFSAPPEND_TIMED_OUT ? r : NFSAPPEND_UNSENT;
 }
 

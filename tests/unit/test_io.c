@@ -225,9 +225,10 @@ static void vectors(void)
 	CHECK_INT(writev_(iov, IOV_MAX, NFSAPPEND_AT_POSITION, 0), IOV_MAX);
 	CHECK_INT(writev_(iov, -1, NFSAPPEND_AT_POSITION, 0), -EINVAL);
 	CHECK_INT(writev_(iov, IOV_MAX + 1, NFSAPPEND_AT_POSITION, 0), -EINVAL);
+	/* As the kernel: a negative length, then more than memory can be. */
 	bad[0] = (struct iovec){iov, SSIZE_MAX};
 	bad[1] = (struct iovec){iov, 1};
-	CHECK_INT(writev_(bad, 2, NFSAPPEND_AT_POSITION, 0), -EINVAL);
+	CHECK_INT(writev_(bad, 2, NFSAPPEND_AT_POSITION, 0), -EFAULT);
 	bad[0].iov_len = (size_t)SSIZE_MAX + 1;
 	CHECK_INT(writev_(bad, 1, NFSAPPEND_AT_POSITION, 0), -EINVAL);
 	CHECK_INT(writev_((struct iovec *)16, 2, NFSAPPEND_AT_POSITION, 0),
@@ -440,23 +441,21 @@ static void truncates(void)
 	CHECK_FILE("ef");
 }
 
+/* One call moves at most MAX_RW_COUNT; a longer vector is no error. */
 static void largest_vector(void)
 {
-	/* Not of memory, of numbers: what one call moves is bounded. */
-	size_t n = (size_t)1 << 20;
-	char *block = calloc(1, n);
+	size_t n = (size_t)3 << 20;
+	char *block = mmap(NULL, n, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct iovec *iov = malloc(IOV_MAX * sizeof *iov);
 
+	CHECK(block != MAP_FAILED);
 	start(O_RDWR, 0);
 	CHECK_INT(put("0123456789"), 10);
 	for (int i = 0; i < IOV_MAX; i++)
-		iov[i] = (struct iovec){block, (size_t)SSIZE_MAX / IOV_MAX};
-	/* The sum fits; the server's file ends long before. */
-	iov[0].iov_len = 4;
-	iov[1].iov_len = n;
+		iov[i] = (struct iovec){block, n};
 	CHECK_INT(readv_(iov, IOV_MAX, 0, 0), 10);
 	free(iov);
-	free(block);
 }
 
 static void attributes(void)
