@@ -246,6 +246,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 	const void *key, size_t keylen, bool *created)
 {
 	struct statx stx;
+	struct rlimit limit;
 	struct nfsappend_segment *s;
 	long r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx);
 
@@ -259,6 +260,10 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 	if (stx.stx_size != 0 && stx.stx_size != SEGMENT_BYTES)
 		return -EINVAL;
 	if (stx.stx_size == 0) {
+		/* Else SIGXFSZ, for a file that is not the program's. */
+		if (sys_getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+			limit.rlim_cur < SEGMENT_BYTES)
+			return -EFBIG;
 		r = sys_fallocate(fd, 0, 0, PAGE); /* no SIGBUS later */
 		if (r == 0)
 			r = sys_ftruncate(fd, SEGMENT_BYTES);
