@@ -30,7 +30,8 @@ struct op {
 	bool mine; /* the staged record is this call's, not a predecessor's */
 };
 
-enum verdict { LANDED = 1, AGAIN, ELSEWHERE };
+/* Apart from enum nfsappend_outcome: both pass through one variable. */
+enum verdict { LANDED = 0x100, AGAIN, ELSEWHERE };
 
 static int get_size(struct op *op, uint64_t *size)
 {
@@ -74,6 +75,37 @@ static int read_back(struct op *op, uint64_t offset, uint32_t upto)
 	return r;
 }
 
+static int commit(struct op *op, uint32_t len, uint64_t *verifier)
+{
+	struct nfsappend_file *f = op->file;
+	int r;
+
+	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
+		op->seg->pending_offset, len, verifier);
+	return r;
+}
+
+/* As read_back(), and LANDED means stable storage: what a READ shows of a
+ * WRITE without an answer may be in the server's memory only. The same
+ * verifier before and after says that what was read is what was committed. */
+static int read_back_stable(struct op *op, uint64_t offset, uint32_t len)
+{
+	uint64_t before = 0, after = 0;
+	int r;
+
+	do {
+		r = commit(op, len, &before);
+		if (r == 0)
+			r = read_back(op, offset, len);
+		if (r != LANDED)
+			return r;
+		r = commit(op, len, &after);
+		if (r != 0)
+			return r;
+	} while (before != after);
+	return LANDED;
+}
+
 /*
  * The answer to a WRITE was lost: is it in? As the only writer (single), and
  * for a write at a given offset, the same bytes at the same place can be
@@ -97,10 +129,14 @@ static int settle(struct op *op)
 	if (size < offset) /* truncated since: it went with the rest, or
 			    * never was */
 		return ELSEWHERE;
-	r = read_back(op, offset,
-		size - offset < len ? (uint32_t)(size - offset) : len);
-	if (r == LANDED && size - offset < len)
-		return AGAIN; /* a part of it; the whole goes over it */
+	if (size - offset < len) {
+		/* A part of it; the whole goes over it. */
+		r = read_back(op, offset, (uint32_t)(size - offset));
+		if (r == LANDED)
+			return AGAIN;
+	} else {
+		r = read_back_stable(op, offset, len);
+	}
 	if (r < 0 && r != -ESTALE && r != -EIO) {
 		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
 			"%s: the answer to a WRITE of %u bytes at %llu was "
@@ -113,21 +149,20 @@ static int settle(struct op *op)
 	return r;
 }
 
-/* What was written less than FILE_SYNC: COMMIT it. 0, AGAIN when the server
- * has restarted in between (RFC 1813 3.3.7), or -errno. */
+/* What was written less than FILE_SYNC: COMMIT it. 0, NFSAPPEND_LOST when the
+ * server has restarted in between (RFC 1813 3.3.7; its answer to the WRITE is
+ * worth nothing then), or -errno. */
 static int make_stable(struct op *op, const struct nfsappend_written *written)
 {
-	struct nfsappend_file *f = op->file;
 	uint64_t verifier = 0;
 	int r;
 
 	if (written->committed == NFSAPPEND_FILE_SYNC)
 		return 0;
-	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
-		op->seg->pending_offset, written->count, &verifier);
+	r = commit(op, written->count, &verifier);
 	if (r != 0)
 		return r;
-	return verifier == written->verifier ? 0 : AGAIN;
+	return verifier == written->verifier ? 0 : NFSAPPEND_LOST;
 }
 
 static void in_doubt(struct op *op)
@@ -153,6 +188,8 @@ static ssize_t send_staged(struct op *op, bool doubt)
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_written written;
 	unsigned tries = 0;
+	/* Some WRITE of it has gone and may yet be executed. */
+	bool unanswered = doubt;
 	int r;
 
 	for (;;) {
@@ -175,16 +212,14 @@ static ssize_t send_staged(struct op *op, bool doubt)
 		r = nfsappend_backend->write(f->key.server->session,
 			&op->w.wait, &f->key.fh, s->pending_offset, s->stage,
 			s->pending_len, &written);
-		if (r == 0)
+		if (r == 0) {
 			r = make_stable(op, &written);
-		if (r == 0)
-			break;
-		if (r == AGAIN) { /* a new write verifier */
-			nfsappend_count(&f->stats.retries, 1);
-			continue;
+			if (r == 0)
+				break;
+			unanswered = true;
 		}
 		if (r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT)
-			doubt = true;
+			doubt = unanswered = true;
 		if (r > 0)
 			nfsappend_count(&f->stats.retries, 1);
 		if (!nfsappend_server_again(f->key.server, &op->w, &r, &tries))
@@ -195,7 +230,7 @@ static ssize_t send_staged(struct op *op, bool doubt)
 	s->size_known = 1;
 	return written.count;
 failed:
-	if (op->w.wait.deadline != 0 &&
+	if (unanswered && op->w.wait.deadline != 0 &&
 		nfsappend_now() >= op->w.wait.deadline) {
 		in_doubt(op);
 		return -EINPROGRESS; /* stays pending; the caller's EIO */
@@ -245,6 +280,8 @@ static int settle_predecessor(struct op *op)
 	op->mine = false;
 	r = send_staged(op, true);
 	op->mine = true;
+	if (s->pending == NFSAPPEND_IN_FLIGHT_AT)
+		s->size_known = 0; /* its end is not the file's */
 	if (r == -EINPROGRESS)
 		return -EIO;
 	s->pending = NFSAPPEND_SETTLED;
@@ -275,6 +312,15 @@ static int find_end(struct op *op, size_t done, uint64_t expected,
 	return done > 0 && size != expected ? 1 : 0;
 }
 
+static void count_rpcs(struct op *op)
+{
+	struct nfsappend_stats *stats = &op->file->stats;
+
+	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
+	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
+	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+}
+
 static int begin(struct op *op, struct nfsappend_file *f)
 {
 	int r;
@@ -294,8 +340,10 @@ static int begin(struct op *op, struct nfsappend_file *f)
 	if (r < 0)
 		return -EIO;
 	r = settle_predecessor(op);
-	if (r != 0)
+	if (r != 0) {
 		nfsappend_segment_unlead(&f->segment);
+		count_rpcs(op);
+	}
 	return r;
 }
 
@@ -304,9 +352,7 @@ static void end(struct op *op, ssize_t result)
 	struct nfsappend_stats *stats = &op->file->stats;
 
 	nfsappend_segment_unlead(&op->file->segment);
-	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
-	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
-	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+	count_rpcs(op);
 	if (result == -EFAULT)
 		return;
 	if (result < 0)
@@ -386,9 +432,10 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f,
 {
 	struct op op;
 	size_t done = 0;
-	uint64_t offset = 0;
+	uint64_t offset;
 	ssize_t r = begin(&op, f);
 
+	*fileend = 0;
 	if (r != 0) {
 		nfsappend_count(&f->stats.errors, 1);
 		return r;
@@ -400,24 +447,26 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f,
 			break;
 		uint32_t len = (uint32_t)r;
 
-		r = find_end(&op, done, offset, &offset);
+		r = find_end(&op, done, *fileend, &offset);
 		if (r != 0)
 			break;
 		if (offset >= limit) {
+			/* Behind a part it is no error, but a short write. */
 			*over_limit = done == 0;
-			r = -EFBIG;
+			r = done == 0 ? -EFBIG : 0;
 			break;
 		}
-		if (len > limit - offset)
+		if (len > limit - offset) {
 			len = (uint32_t)(limit - offset);
+			total = done + len;
+		}
 		r = send_recorded(&op, offset, len, NFSAPPEND_IN_FLIGHT);
 		if (r < 0)
 			break;
 		done += (size_t)r;
 		/* A record in doubt may have gone to a new end. */
-		offset = op.seg->size;
+		*fileend = op.seg->size;
 	}
-	*fileend = offset;
 	nfsappend_count(&f->stats.appends, 1);
 	nfsappend_count(&f->stats.bytes, done);
 	if (done > 0)

@@ -18,6 +18,13 @@
 #define RWF_KNOWN (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND | \
 	RWF_NOAPPEND)
 
+#define MAX_RW_COUNT 0x7ffff000u /* what one call moves at most */
+#ifdef __x86_64__ /* TASK_SIZE_MAX */
+#define USER_MAX ((UINT64_C(1) << 47) - 4096)
+#else
+#define USER_MAX (UINT64_C(1) << 48)
+#endif
+
 /* A vector checked and, when the program's, copied: it may lie in memory
  * that faults, and must not change under our feet. */
 struct vector {
@@ -50,17 +57,26 @@ static int vector_begin(struct vector *v, const struct iovec *iov, int cnt)
 		return -EFAULT;
 	}
 	for (int i = 0; i < cnt; i++) {
-		if (copy[i].iov_len > (size_t)SSIZE_MAX - total) {
+		size_t len = copy[i].iov_len;
+		/* As import_iovec(): a negative length, then a buffer that
+		 * reaches beyond what a process can have. */
+		int r = len > SSIZE_MAX ? -EINVAL
+			: len > USER_MAX - (uintptr_t)copy[i].iov_base ||
+				(uintptr_t)copy[i].iov_base > USER_MAX
+			? -EFAULT
+			: 0;
+
+		if (r != 0) {
 			if (v->many != NULL)
 				sys_munmap(v->many, source.iov_len);
-			return -EINVAL;
+			return r;
 		}
-		total += copy[i].iov_len;
+		total += len < MAX_RW_COUNT - total ? len
+						    : MAX_RW_COUNT - total;
 	}
 	v->iov = copy;
 	v->cnt = cnt;
-	/* MAX_RW_COUNT of Linux: what one call moves at most. */
-	v->total = total < 0x7ffff000 ? total : 0x7ffff000;
+	v->total = total;
 	return 0;
 }
 
@@ -289,7 +305,7 @@ int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 
 int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 {
-	return (flags & ~O_ACCMODE) | (int)o->accmode;
+	return (flags & ~O_ACCMODE) | (int)(o->accmode | o->sync);
 }
 
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,

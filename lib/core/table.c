@@ -53,13 +53,14 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
 }
 
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
-	struct nfsappend_file *file)
+	uint32_t sync, struct nfsappend_file *file)
 {
 	struct nfsappend_open *o = nfsappend_slab_take(&opens);
 
 	if (o == NULL)
 		return NULL;
 	o->accmode = accmode;
+	o->sync = sync;
 	o->file = file;
 	if (identify(fd, &o->dev, &o->ino) != 0)
 		o->dev = o->ino = 0; /* never equal to anything: re-read */
@@ -215,7 +216,7 @@ static struct nfsappend_open *look(int fd, int *error)
 	*error = nfsappend_file_inherit(&p, &file);
 	if (*error != 0)
 		return NULL;
-	o = nfsappend_open_new(fd, p.accmode, file);
+	o = nfsappend_open_new(fd, p.accmode, p.sync, file);
 	if (o == NULL) {
 		nfsappend_file_put(file);
 		*error = -ENOMEM;

@@ -68,8 +68,14 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 	const char *at = buf;
 	ssize_t left = n;
 
-	if (!nfsappend_may_be_ours(f->_fileno))
-		return _IO_file_write(f, buf, n);
+	if (!nfsappend_may_be_ours(f->_fileno)) {
+		int flags = f->_flags;
+		ssize_t r = _IO_file_write(f, buf, n);
+
+		if (r != 0 || n == 0 || !nfsappend_escaped(f->_fileno))
+			return r;
+		f->_flags = flags;
+	}
 	while (left > 0) {
 		struct nfsappend_use use;
 		struct iovec iov = {(void *)at, (size_t)left};
