@@ -210,7 +210,7 @@ int rig_descriptor(uint32_t accmode, int status_flags)
 	/* The descriptor's own reference, as open() takes one. */
 	CHECK_INT(nfsappend_file_inherit(p, &same), 0);
 	CHECK(same == rig_file);
-	open = nfsappend_open_new(fd, accmode, same);
+	open = nfsappend_open_new(fd, accmode, 0, same);
 	CHECK(open != NULL);
 	nfsappend_table_set(fd, open);
 	nfsappend_guard_leave(&guard);
