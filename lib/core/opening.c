@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/opening.h"
 #include "core/resolve.h"
+#include "core/state.h"
 #include "core/table.h"
 
 struct opening {
@@ -20,6 +21,8 @@ struct opening {
 	bool writes;
 	struct nfsappend_waiting w;
 	struct nfsappend_place *place;
+	bool made; /* by an OPEN of NFSv4, whose state is in slot */
+	struct nfsappend_slot slot;
 };
 
 /* umask(2) can only be read by changing it, under the feet of other
@@ -61,9 +64,23 @@ static int create(struct opening *o)
 				 0) != sizeof verifier)
 		verifier = (uint64_t)nfsappend_now() ^
 			(uint64_t)sys_gettid() << 40;
-	NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
-		exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED, mode,
-		verifier, &p->fh, &p->attr);
+	if (p->server->target.version == 4) {
+		struct nfsappend_open_args args = {.dir = &p->dir,
+			.name = p->name,
+			.create = true,
+			.how = exclusive ? NFSAPPEND_EXCLUSIVE
+					 : NFSAPPEND_UNCHECKED,
+			.mode = mode,
+			.verifier = verifier};
+
+		r = nfsappend_state_create(p->server, &o->w, &o->slot, &args,
+			&p->fh, &p->attr);
+		o->made = r == 0;
+	} else {
+		NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
+			exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED,
+			mode, verifier, &p->fh, &p->attr);
+	}
 	if (r == 0 && p->fh.len == 0) /* RFC 1813 3.3.8: may be missing */
 		NFSAPPEND_CALL(p->server, &o->w, r, lookup, &p->dir, p->name,
 			&p->fh, &p->attr);
@@ -164,6 +181,8 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	struct nfsappend_open *open;
 	int fd;
 
+	ph.dir = file->dir;
+	memcpy(ph.name, file->name, sizeof ph.name);
 	memcpy(ph.path, file->path, sizeof ph.path);
 	fd = nfsappend_placeholder_make(&ph, o->flags);
 	if (fd < 0) {
@@ -205,6 +224,19 @@ static bool worth_telling(const struct opening *o, int error)
 	return error != -ENOENT || o->flags & O_CREAT;
 }
 
+/* NFSv4: what was opened to create the file is kept where it is of use. */
+static int open_state(struct opening *o, struct nfsappend_file *file)
+{
+	int r;
+
+	if (file->sharing != NFSAPPEND_LOCKED || !o->writes ||
+		!(o->flags & O_APPEND))
+		return 0;
+	r = nfsappend_state_prepare(file, o->made ? &o->slot : NULL);
+	o->made = false;
+	return r;
+}
+
 static int open_mapped(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
@@ -222,6 +254,15 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			nfsappend_config_sharing(p->map->target.version),
 			nfsappend_config.timeout_s, p->attr.fileid, shown,
 			&file);
+	if (r == 0) {
+		if (p->name[0] != '\0')
+			nfsappend_file_name(file, &p->dir, p->name);
+		r = open_state(o, file);
+		if (r != 0)
+			nfsappend_file_put(file);
+	}
+	if (o->made)
+		nfsappend_state_close(p->server, &o->w, &o->slot, &p->fh);
 	if (r != 0) {
 		if (worth_telling(o, r))
 			nfsappend_log(NFSAPPEND_WARN,

@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "core/segment.h"
 
-#define MAGIC (UINT64_C(0x3130676573616e) + sizeof(pthread_mutex_t))
+#define MAGIC (UINT64_C(0x3230676573616e) + sizeof(pthread_mutex_t))
 #define PAGE 4096
 #define SEGMENT_BYTES (PAGE + NFSAPPEND_STAGE_MAX)
 #define FIRST_STAGE (PAGE - sizeof(struct nfsappend_segment))

@@ -47,6 +47,11 @@ struct nfsappend_segment {
 	uint32_t pending_len;
 	uint64_t pending_offset;
 
+	/* NFSv4.0: of a file's segment its state, of a client's segment the
+	 * client. */
+	struct nfsappend_slot slot;
+	struct nfsappend_client client;
+
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
 
 	_Atomic int64_t used_s; /* CLOCK_MONOTONIC, last use */
