@@ -21,6 +21,7 @@
 
 enum { NEW, BUSY, STARTED };
 static int state;
+static __thread bool starting __attribute__((tls_model("initial-exec")));
 static char *const *initial_environment; /* of the constructor */
 
 /*
@@ -129,13 +130,21 @@ bool nfsappend_start(void)
 
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == STARTED)
 		return nfsappend_active;
-	/* In the middle of it, by this thread or another: pass through. */
-	if (!__atomic_compare_exchange_n(&state, &new, BUSY, false,
-		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (starting) /* a hook called by what we call there */
 		return false;
+	if (!__atomic_compare_exchange_n(&state, &new, BUSY, false,
+		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		/* Another thread is at it: this one's open() may be the
+		 * first of a mapped path. */
+		while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != STARTED)
+			nfsappend_sys(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		return nfsappend_active;
+	}
 	int saved = errno;
 
+	starting = true;
 	start_once();
+	starting = false;
 	errno = saved;
 	__atomic_store_n(&state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
