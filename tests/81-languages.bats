@@ -6,7 +6,13 @@
 # shellcheck disable=SC2016
 
 load lib/load
+load lib/batteries
 load lib/programs
+
+setup_file() {
+	start_server
+	setup_batteries
+}
 
 @test "bash" {
 	new_program 'bash, echo >>'
@@ -119,7 +125,8 @@ log.addHandler(logging.handlers.WatchedFileHandler(path))
 for i, line in enumerate(lines):
     log.info(line)
     if i == len(lines) // 2:
-        os.rename(os.environ["SERVED"] + "/log", os.environ["SERVED"] + "/log.1")'
+        subprocess.run([os.environ["PROGRAMS"] + "/nfs-rename",
+                        os.environ["SHIM_URL"], "log", "log.1"], env={}, check=True)'
 	served log.1 log
 }
 
