@@ -75,11 +75,13 @@ file_refused() {
 	[[ -z $(ls -A "$SERVED/root") && $(cat "$SERVED/file") = root ]]
 }
 
-@test "a read-only export: EROFS" {
+# As the kernel's client: it has the answer of ACCESS for a file that is there,
+# and that of CREATE for one that is not.
+@test "a read-only export: EROFS, EACCES for a file that is there" {
 	echo old >"$SERVER_DIR/readonly/file"
 	SHIM_URL=$(server_url readonly)
 	file_refused EROFS "$LOGS/x"
-	file_refused EROFS "$LOGS/file" a
+	file_refused EACCES "$LOGS/file" a
 	[[ $(cat "$SERVER_DIR/readonly/file") = old ]]
 }
 
@@ -193,7 +195,7 @@ file_refused() {
 	coproc LINES_PROGRAM {
 		shimmed "$PROGRAMS/prog_stderr_reused" "$LOGS/x" "$data" 3>&- 4>&-
 	}
-	local pid=$LINES_PROGRAM_PID
+	keep_coprocess
 	line_answer
 	[[ $REPLY = 'log 0' ]]
 	line_answer
@@ -204,7 +206,7 @@ file_refused() {
 	[[ $REPLY = 'write EIO' ]]
 	line_answer
 	[[ $REPLY = 'log again ECONNREFUSED' || $REPLY = 'log again EIO' ]]
-	wait "$pid"
+	wait "$lines_pid"
 	server_restart
 	[[ $(cat "$data") = before$'\n'after ]]
 }

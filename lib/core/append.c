@@ -19,7 +19,9 @@
 #include "core/process.h"
 #include "core/usercopy.h"
 
-#define MS INT64_C(1000000)
+/* How long attributes from an open stand for fstat(): less than the least
+ * that a kernel client keeps them (acregmin, 3 s). */
+#define ATTR_FRESH INT64_C(1000000000)
 
 struct op {
 	struct nfsappend_file *file;
@@ -277,6 +279,7 @@ static int begin(struct op *op, struct nfsappend_file *f)
 {
 	int r;
 
+	atomic_store(&f->attr_time, 0);
 	op->file = f;
 	op->seg = f->segment.shared;
 	op->mine = true;
@@ -304,13 +307,19 @@ static void end(struct op *op, ssize_t result)
 	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
 	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
 	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
-	if (result >= 0 || result == -EFAULT)
+	if (result == -EFAULT)
 		return;
-	nfsappend_count(&stats->errors, 1);
-	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
-		"%s: an append failed on %s: %s; the program was told",
-		op->file->path, op->file->key.server->name,
-		nfsappend_strerror((int)-result));
+	if (result < 0)
+		nfsappend_count(&stats->errors, 1);
+	/* Once until something else happens: a full disk meets every append. */
+	if (atomic_exchange(&op->file->last_error, (int)result) != result &&
+		result < 0)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
+			"%s: an append failed on %s: %s; the program was "
+			"told; %s",
+			op->file->path, op->file->key.server->name,
+			nfsappend_strerror((int)-result),
+			nfsappend_cure((int)-result));
 }
 
 static uint32_t chunk_max(struct op *op, size_t left)
@@ -322,20 +331,53 @@ static uint32_t chunk_max(struct op *op, size_t left)
 	return nfsappend_segment_stage(&op->file->segment, max);
 }
 
+static void remember(struct nfsappend_file *f,
+	const struct nfsappend_attr *attr)
+{
+	uint32_t seq = atomic_load(&f->attr_seq);
+
+	if (seq & 1 || !atomic_compare_exchange_strong(&f->attr_seq, &seq,
+			       seq + 1))
+		return; /* somebody else is at it: as good */
+	f->attr = *attr;
+	atomic_store(&f->attr_time, nfsappend_now());
+	atomic_store(&f->attr_seq, seq + 2);
+}
+
+static bool recall(struct nfsappend_file *f, struct nfsappend_attr *attr)
+{
+	uint32_t seq = atomic_load(&f->attr_seq);
+	int64_t seen = atomic_load(&f->attr_time);
+
+	if (seq & 1 || seen == 0 || nfsappend_now() - seen > ATTR_FRESH)
+		return false;
+	/* Nor after an append of another process of this host. */
+	if (__atomic_load_n(&f->segment.shared->size_known,
+		    __ATOMIC_RELAXED) &&
+		__atomic_load_n(&f->segment.shared->size, __ATOMIC_RELAXED) !=
+			f->attr.size)
+		return false;
+	*attr = f->attr;
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load(&f->attr_seq) == seq;
+}
+
 void nfsappend_file_hint(struct nfsappend_file *f,
 	const struct nfsappend_attr *attr)
 {
 	struct op op;
 
-	if (f->sharing != NFSAPPEND_SINGLE || f->segment.shared->touched ||
-		begin(&op, f) != 0)
-		return;
-	/* Attributes from before somebody's append would be a lie. */
-	if (!op.seg->touched && !op.seg->size_known) {
-		op.seg->size = attr->size;
-		op.seg->size_known = 1;
+
+	if (f->sharing == NFSAPPEND_SINGLE && !f->segment.shared->touched &&
+		begin(&op, f) == 0) {
+		/* From before somebody's append they would be a lie. */
+		if (!op.seg->touched && !op.seg->size_known) {
+			op.seg->size = attr->size;
+			op.seg->size_known = 1;
+		}
+		end(&op, 0);
 	}
-	end(&op, 0);
+	remember(f, attr);
 }
 
 ssize_t nfsappend_file_append(struct nfsappend_file *f,
@@ -455,6 +497,8 @@ int nfsappend_file_getattr(struct nfsappend_file *f,
 	struct nfsappend_waiting w;
 	int r;
 
+	if (recall(f, attr))
+		return 0;
 	nfsappend_wait_start(&w, f->key.server->name, f->timeout_s);
 	NFSAPPEND_CALL(f->key.server, &w, r, getattr, &f->key.fh, attr);
 	nfsappend_count(&f->stats.rpcs, w.wait.rpcs);

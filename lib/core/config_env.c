@@ -94,6 +94,14 @@ static void read_timeout(const char *value)
 	nfsappend_config.timeout_s = (unsigned)v;
 }
 
+static void read_fallback(const char *value)
+{
+	if (!strcmp(value, "fail"))
+		nfsappend_config.fallback_fails = true;
+	else if (strcmp(value, "kernel") != 0)
+		bad("NFSAPPEND_FALLBACK", value, "not kernel or fail");
+}
+
 static void read_stats(const char *value)
 {
 	if (strcmp(value, "stderr") != 0 && value[0] != '/') {
@@ -211,6 +219,7 @@ int nfsappend_config_read(char *const envp[])
 		{"NFSAPPEND_LOG", read_log},
 		{"NFSAPPEND_SHARING", read_sharing},
 		{"NFSAPPEND_TIMEOUT", read_timeout},
+		{"NFSAPPEND_FALLBACK", read_fallback},
 		{"NFSAPPEND_STATS", read_stats},
 	};
 	const char *value;
@@ -226,7 +235,7 @@ int nfsappend_config_read(char *const envp[])
 	else
 		nfsappend_config.runtime = keep(value);
 	if (lookup(envp, "NFSAPPEND_PATHS") != NULL)
-		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_BAD_PATHS,
+		nfsappend_log(NFSAPPEND_DEBUG, NFSAPPEND_MSG_BAD_PATHS,
 			"NFSAPPEND_PATHS: this version serves no kernel "
 			"mounts; appends there go through the kernel as "
 			"without nfsappend (use NFSAPPEND_MAP)");

@@ -35,6 +35,7 @@ struct nfsappend_config {
 	bool any_local; /* some map's DIR exists on this host */
 	enum nfsappend_sharing_setting sharing;
 	unsigned timeout_s; /* 0: for ever */
+	bool fallback_fails; /* NFSAPPEND_FALLBACK=fail; for kernel mounts */
 	const char *runtime; /* NULL: the default places */
 	const char *stats;   /* NULL: none; "stderr" or an absolute path */
 };

@@ -12,39 +12,67 @@ const char *nfsappend_strerror(int error)
 		int error;
 		const char *text;
 	} table[] = {
-		{EPERM, "EPERM, operation not permitted"},
-		{ENOENT, "ENOENT, no such file or directory"},
-		{EIO, "EIO, input/output error"},
-		{ENXIO, "ENXIO, no such device"},
-		{EBADF, "EBADF, bad file descriptor"},
-		{ENOMEM, "ENOMEM, out of memory"},
-		{EACCES, "EACCES, permission denied"},
-		{EEXIST, "EEXIST, file exists"},
-		{ENOTDIR, "ENOTDIR, not a directory"},
-		{EISDIR, "EISDIR, is a directory"},
-		{EINVAL, "EINVAL, invalid argument"},
-		{ENFILE, "ENFILE, too many open files in the system"},
-		{EMFILE, "EMFILE, too many open files"},
-		{EFBIG, "EFBIG, file too large"},
-		{ENOSPC, "ENOSPC, no space left on device"},
-		{EROFS, "EROFS, read-only file system"},
-		{EMLINK, "EMLINK, too many links"},
-		{ENAMETOOLONG, "ENAMETOOLONG, name too long"},
-		{ELOOP, "ELOOP, too many symbolic links"},
-		{ENOSYS, "ENOSYS, not implemented"},
-		{EDQUOT, "EDQUOT, disk quota exceeded"},
-		{ESTALE, "ESTALE, stale file handle"},
-		{EOPNOTSUPP, "EOPNOTSUPP, operation not supported"},
-		{EAFNOSUPPORT, "EAFNOSUPPORT, address family not supported"},
-		{ECONNREFUSED, "ECONNREFUSED, connection refused"},
-		{ECONNRESET, "ECONNRESET, connection reset"},
-		{EHOSTUNREACH, "EHOSTUNREACH, no route to host"},
-		{ENETUNREACH, "ENETUNREACH, network unreachable"},
-		{ETIMEDOUT, "ETIMEDOUT, timed out"},
+		{EPERM, "EPERM (Operation not permitted)"},
+		{ENOENT, "ENOENT (No such file or directory)"},
+		{EIO, "EIO (Input/output error)"},
+		{ENXIO, "ENXIO (No such device)"},
+		{EBADF, "EBADF (Bad file descriptor)"},
+		{ENOMEM, "ENOMEM (Out of memory)"},
+		{EACCES, "EACCES (Permission denied)"},
+		{EEXIST, "EEXIST (File exists)"},
+		{ENOTDIR, "ENOTDIR (Not a directory)"},
+		{EISDIR, "EISDIR (Is a directory)"},
+		{EINVAL, "EINVAL (Invalid argument)"},
+		{ENFILE, "ENFILE (Too many open files in the system)"},
+		{EMFILE, "EMFILE (Too many open files)"},
+		{EFBIG, "EFBIG (File too large)"},
+		{ENOSPC, "ENOSPC (No space left on device)"},
+		{EROFS, "EROFS (Read-only file system)"},
+		{EMLINK, "EMLINK (Too many links)"},
+		{ENAMETOOLONG, "ENAMETOOLONG (Name too long)"},
+		{ELOOP, "ELOOP (Too many symbolic links)"},
+		{ENOSYS, "ENOSYS (Not implemented)"},
+		{EDQUOT, "EDQUOT (Disk quota exceeded)"},
+		{ESTALE, "ESTALE (Stale file handle)"},
+		{EOPNOTSUPP, "EOPNOTSUPP (Operation not supported)"},
+		{EAFNOSUPPORT, "EAFNOSUPPORT (Address family not supported)"},
+		{ECONNREFUSED, "ECONNREFUSED (Connection refused)"},
+		{ECONNRESET, "ECONNRESET (Connection reset)"},
+		{EHOSTUNREACH, "EHOSTUNREACH (No route to host)"},
+		{ENETUNREACH, "ENETUNREACH (Network unreachable)"},
+		{ETIMEDOUT, "ETIMEDOUT (Timed out)"},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (table[i].error == error)
 			return table[i].text;
 	return "an error without a name";
+}
+
+const char *nfsappend_cure(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return "create the directory on the server or correct the "
+		       "path";
+	case EACCES:
+	case EPERM:
+		return "correct owner or mode on the server, or the export's "
+		       "options (root_squash, ro, secure)";
+	case EISDIR:
+		return "name a file, not a directory";
+	case ENOTDIR:
+		return "a part of the path is a file: correct the path";
+	case ENOSPC:
+	case EDQUOT:
+		return "free space on the server or raise the quota";
+	case EROFS:
+		return "export the file system read-write";
+	case EFBIG:
+		return "the file has reached the server's limit: rotate it";
+	case ESTALE:
+		return "the file is gone on the server: open it again";
+	default:
+		return "see the server's log";
+	}
 }

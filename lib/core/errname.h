@@ -2,8 +2,10 @@
 #ifndef NFSAPPEND_CORE_ERRNAME_H
 #define NFSAPPEND_CORE_ERRNAME_H
 
-/* "ENOSPC, no space left on the server's device": for messages, from a
+/* "ENOSPC (No space left on device)": for messages, from a
  * table, since strerror() may allocate and translate. */
 const char *nfsappend_strerror(int error);
+/* What the administrator can do about it. */
+const char *nfsappend_cure(int error);
 
 #endif

@@ -170,6 +170,11 @@ void nfsappend_file_put(struct nfsappend_file *f)
 	pthread_mutex_unlock(&registry_lock);
 }
 
+bool nfsappend_file_any(void)
+{
+	return __atomic_load_n(&registry, __ATOMIC_RELAXED) != NULL;
+}
+
 void nfsappend_file_each(void (*fn)(struct nfsappend_file *, void *), void *arg)
 {
 	struct nfsappend_file *f, *next;

@@ -31,6 +31,13 @@ struct nfsappend_file {
 	enum nfsappend_sharing sharing; /* as asked for at the first open */
 	uint32_t timeout_s;
 	uint64_t fileid;
+	/* Attributes seen a moment ago, as a kernel client would use them: a
+	 * sequence lock, odd while somebody writes; looked up by nobody
+	 * after an append of ours. */
+	_Atomic uint32_t attr_seq;
+	_Atomic int64_t attr_time; /* CLOCK_MONOTONIC ns, 0: none */
+	struct nfsappend_attr attr;
+	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
 	char path[1024]; /* as resolved at the first open, for messages */
@@ -48,11 +55,13 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 	struct nfsappend_file **);
 void nfsappend_file_put(struct nfsappend_file *);
 
-/* Attributes just seen: in sharing mode single a segment that does not know
+/* Attributes just seen: fstat() soon after needs no RPC; in sharing mode single a segment that does not know
  * the size yet takes it from there, which saves the first GETATTR. */
 void nfsappend_file_hint(struct nfsappend_file *,
 	const struct nfsappend_attr *);
 
+/* Has this process had any? */
+bool nfsappend_file_any(void);
 /* Calls fn for every file that this process has had, under the registry's
  * lock. */
 void nfsappend_file_each(void (*fn)(struct nfsappend_file *, void *),

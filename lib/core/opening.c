@@ -77,6 +77,7 @@ static int create(struct opening *o)
 			NFSAPPEND_SET_MODE | NFSAPPEND_SET_ATIME_NOW |
 				NFSAPPEND_SET_MTIME_NOW,
 			&attr);
+		p->attr.mode = mode;
 	}
 	return r;
 }
@@ -134,7 +135,7 @@ static int locate(struct opening *o, int dirfd, const char *path,
 		return NFSAPPEND_NOT_OURS;
 	if (r != 0)
 		return r;
-	if (o->flags & (O_PATH | __O_TMPFILE))
+	if (o->flags & O_PATH || (o->flags & O_TMPFILE) == O_TMPFILE)
 		return unsupported(o, "O_PATH or O_TMPFILE");
 	if (p->found)
 		return check_found(o);
@@ -150,6 +151,7 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	struct nfsappend_server *s = o->place->server;
 	struct nfsappend_placeholder ph = {
 		.accmode = o->flags & O_ACCMODE,
+		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,
 		.timeout_s = file->timeout_s,
 		.fileid = file->fileid,
@@ -167,7 +169,7 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 		nfsappend_file_put(file);
 		return fd;
 	}
-	open = nfsappend_open_new(fd, ph.accmode, file);
+	open = nfsappend_open_new(fd, ph.accmode, ph.sync, file);
 	if (open == NULL) {
 		nfsappend_file_put(file);
 		sys_close(fd);
@@ -189,28 +191,17 @@ static void display_path(const struct nfsappend_place *p, char *out,
 		rest);
 }
 
-static const char *open_cure(int error)
+/* What programs try and expect to fail goes without a message: a file that
+ * is not there, one that is (O_EXCL), a name too long. */
+static bool worth_telling(const struct opening *o, int error)
 {
-	switch (-error) {
-	case ENOENT:
-		return "create the directory on the server or correct the "
-		       "path";
-	case EACCES:
-	case EPERM:
-		return "correct owner or mode on the server, or the export's "
-		       "options (root_squash, ro)";
-	case EISDIR:
-		return "name a file, not a directory";
-	case ENOTDIR:
-		return "a part of the path is a file";
-	case ENOSPC:
-	case EDQUOT:
-		return "free space on the server";
-	case EROFS:
-		return "export the file system read-write";
-	default:
-		return "see the server's log";
-	}
+	if (error == -EEXIST || error == -ENAMETOOLONG || error == -ELOOP ||
+		!o->writes)
+		return false;
+	/* Without a session, first contact has told. */
+	if (o->place->server == NULL || o->place->server->session == NULL)
+		return false;
+	return error != -ENOENT || o->flags & O_CREAT;
 }
 
 static int open_mapped(struct opening *o, int dirfd, const char *path)
@@ -231,13 +222,12 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			nfsappend_config.timeout_s, p->attr.fileid, shown,
 			&file);
 	if (r != 0) {
-		if (o->writes && r != -EEXIST && p->server != NULL &&
-			p->server->session != NULL)
+		if (worth_telling(o, r))
 			nfsappend_log(NFSAPPEND_WARN,
 				NFSAPPEND_MSG_OPEN_FAILED,
 				"open of %s (%s) failed: %s; %s", shown,
 				p->server->name, nfsappend_strerror(-r),
-				open_cure(r));
+				nfsappend_cure(-r));
 		return r;
 	}
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);

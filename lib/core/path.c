@@ -88,6 +88,26 @@ static int splice_target(struct nfsappend_walk *walk, const char **left)
 	return 0;
 }
 
+/* Does the path go on into a map within the map? */
+static bool enter_nested(struct nfsappend_walk *walk, int *n, const char **s)
+{
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const struct nfsappend_map *map = &nfsappend_config.maps[i];
+		size_t more = map->len - (size_t)*n;
+
+		if (map->len <= (unsigned)*n ||
+			strncmp(map->dir, walk->done, (size_t)*n) != 0 ||
+			strncmp(map->dir + *n, *s, more) != 0 ||
+			((*s)[more] != '/' && (*s)[more] != '\0'))
+			continue;
+		memcpy(walk->done, map->dir, map->len + 1);
+		*n = (int)map->len;
+		*s += more;
+		return true;
+	}
+	return false;
+}
+
 int nfsappend_path_walk(int dirfd, const char *path,
 	struct nfsappend_walk *walk)
 {
@@ -106,6 +126,8 @@ int nfsappend_path_walk(int dirfd, const char *path,
 	for (;;) {
 		done[n] = '\0';
 		walk->map = n > 0 ? nfsappend_path_match(done) : NULL;
+		if (walk->map != NULL && enter_nested(walk, &n, &s))
+			continue;
 		if (walk->map != NULL) {
 			/* done may be deeper than DIR, where the working
 			 * directory is. */

@@ -74,6 +74,40 @@ static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
 	return DONE;
 }
 
+/* Is here/name the DIR of another map? It hides what the server has. */
+static bool nested(struct nfsappend_place *p)
+{
+	const struct nfsappend_map *map;
+	size_t n = strlen(p->here);
+
+	if (n + strlen(p->name) + 2 > sizeof p->here)
+		return false;
+	p->here[n] = '/';
+	strcpy(p->here + n + 1, p->name);
+	map = nfsappend_path_match(p->here);
+	if (map != NULL && map != p->map)
+		return true;
+	p->here[n] = '\0';
+	return false;
+}
+
+static void descend(struct nfsappend_place *p)
+{
+	size_t n = strlen(p->here);
+
+	p->stack[++p->depth] = p->fh;
+	if (n + strlen(p->name) + 2 <= sizeof p->here) {
+		p->here[n] = '/';
+		strcpy(p->here + n + 1, p->name);
+	}
+}
+
+static void ascend(struct nfsappend_place *p)
+{
+	p->depth--;
+	*strrchr(p->here, '/') = '\0';
+}
+
 /* One look-up in the directory on top of the stack. */
 static int look_up(struct nfsappend_waiting *w, struct nfsappend_place *p)
 {
@@ -94,6 +128,7 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 
 	p->depth = 0;
 	p->stack[0] = p->server->contact.root;
+	strcpy(p->here, p->map->dir);
 	for (;;) {
 		size_t len;
 		char *rest;
@@ -116,7 +151,7 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		}
 		if (len == 2 && s[0] == '.' && s[1] == '.') {
 			if (p->depth > 0) {
-				p->depth--;
+				ascend(p);
 				s = rest;
 				continue;
 			}
@@ -130,6 +165,9 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		memcpy(p->name, s, len);
 		p->name[len] = '\0';
 		p->slash = s[len] == '/';
+		if (nested(p))
+			return restart(p, p->here, (int)strlen(p->here),
+				rest);
 		r = look_up(w, p);
 		if (r == -ENOENT && *rest == '\0') {
 			p->dir = p->stack[p->depth];
@@ -155,7 +193,7 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 			return -ENOTDIR;
 		if (p->depth + 1 == NFSAPPEND_DEPTH_MAX)
 			return -ENAMETOOLONG;
-		p->stack[++p->depth] = p->fh;
+		descend(p);
 		s = rest;
 	}
 }

@@ -24,6 +24,7 @@ struct nfsappend_place {
 	/* Scratch, large: allocate with nfsappend_place_new(). */
 	struct nfsappend_walk walk;
 	char path[PATH_MAX];
+	char here[PATH_MAX]; /* the directory looked at, as on this host */
 	unsigned depth;
 	struct nfsappend_fh stack[NFSAPPEND_DEPTH_MAX]; /* from the root */
 };

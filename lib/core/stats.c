@@ -151,7 +151,8 @@ void nfsappend_stats_write(void)
 		r = nfsappend_write_line(nfsappend_config.stats, l.text, l.n);
 		if (r < 0)
 			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_STATS,
-				"the statistics cannot be written to %s (%s)",
+				"NFSAPPEND_STATS=%s: the statistics cannot be "
+				"written there: %s",
 				nfsappend_config.stats,
 				nfsappend_strerror(-r));
 	}

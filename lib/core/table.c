@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "core/file.h"
 #include "core/placeholder.h"
@@ -10,7 +11,9 @@
 #include "core/slab.h"
 #include "core/table.h"
 
-nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS];
+/* The first one is there from the start: no mmap() for common programs. */
+static nfsappend_slot first_chunk[NFSAPPEND_CHUNK];
+nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS] = {first_chunk};
 bool nfsappend_active = true; /* until the start knows better */
 
 static struct nfsappend_slab opens = NFSAPPEND_SLAB(struct nfsappend_open);
@@ -32,21 +35,32 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
 	long r = sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 		STATX_TYPE | STATX_INO, &stx);
 
-	if (r < 0)
-		return (int)r;
-	*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
-	*ino = stx.stx_ino;
-	return 0;
+	if (r == 0) {
+		*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
+		*ino = stx.stx_ino;
+	} else if (r == -ENOSYS || r == -EPERM) {
+		/* A seccomp filter that does not know statx(). */
+		struct stat st;
+
+		r = nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
+		if (r == 0) {
+			*dev = (uint64_t)major(st.st_dev) << 32 |
+				minor(st.st_dev);
+			*ino = st.st_ino;
+		}
+	}
+	return (int)r;
 }
 
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
-	struct nfsappend_file *file)
+	uint32_t sync, struct nfsappend_file *file)
 {
 	struct nfsappend_open *o = nfsappend_slab_take(&opens);
 
 	if (o == NULL)
 		return NULL;
 	o->accmode = accmode;
+	o->sync = sync;
 	o->file = file;
 	if (identify(fd, &o->dev, &o->ino) != 0)
 		o->dev = o->ino = 0; /* never equal to anything: re-read */
@@ -100,7 +114,7 @@ static bool replace(nfsappend_slot *slot, uintptr_t was, uintptr_t now)
 
 	if (!atomic_compare_exchange_strong(slot, &was, now))
 		return false;
-	if (was > NFSAPPEND_FD_UNMANAGED) {
+	if (was > NFSAPPEND_FD_UNSURE) {
 		nfsappend_guard_enter(&guard);
 		nfsappend_open_put((struct nfsappend_open *)was);
 		nfsappend_guard_leave(&guard);
@@ -116,7 +130,6 @@ void nfsappend_table_set(int fd, struct nfsappend_open *o)
 	if (slot == NULL || nfsappend_in_vfork_child()) {
 		/* The table is the parent's, or there is no room: whoever
 		 * uses the descriptor will read the placeholder. */
-		nfsappend_table_forget(fd);
 		nfsappend_table_unsure(fd);
 		nfsappend_open_put(o);
 		return;
@@ -129,27 +142,49 @@ void nfsappend_table_set(int fd, struct nfsappend_open *o)
 void nfsappend_table_forget(int fd)
 {
 	uintptr_t was = nfsappend_table_peek(fd);
+	nfsappend_slot *slot;
 
-	if (was > NFSAPPEND_FD_UNMANAGED)
-		replace(slot_of(fd), was, NFSAPPEND_FD_UNKNOWN);
+	/* UNMANAGED stays: whatever gets the number next is not ours either,
+	 * unless a hook says so. */
+	if (was != NFSAPPEND_FD_UNMANAGED && was != NFSAPPEND_FD_UNSURE &&
+		(slot = slot_of(fd)) != NULL)
+		replace(slot, was, NFSAPPEND_FD_UNSURE);
 }
 
 void nfsappend_table_unsure(int fd)
 {
 	uintptr_t was = nfsappend_table_peek(fd);
+	nfsappend_slot *slot;
 
-	if (was != NFSAPPEND_FD_UNKNOWN)
-		replace(slot_of(fd), was, NFSAPPEND_FD_UNKNOWN);
+	if (was != NFSAPPEND_FD_UNSURE && (slot = slot_of(fd)) != NULL)
+		replace(slot, was, NFSAPPEND_FD_UNSURE);
+}
+
+void nfsappend_table_opened(int fd)
+{
+	uintptr_t was = nfsappend_table_peek(fd);
+	nfsappend_slot *slot;
+
+	/* The kernel gave a number that no hook has seen closed: it was free
+	 * at the start, for every process that shares this memory. After a
+	 * close it may be the parent's of a vfork child. */
+	if (was == NFSAPPEND_FD_UNKNOWN && (slot = slot_of(fd)) != NULL)
+		atomic_compare_exchange_strong(slot, &was,
+			NFSAPPEND_FD_UNMANAGED);
+	else if (was > NFSAPPEND_FD_UNSURE)
+		nfsappend_table_unsure(fd);
 }
 
 bool nfsappend_table_glance(int fd)
 {
-	uintptr_t v = nfsappend_table_peek(fd), unknown = NFSAPPEND_FD_UNKNOWN;
+	uintptr_t v = nfsappend_table_peek(fd);
 	nfsappend_slot *slot;
 	long sig;
 
-	if (v != NFSAPPEND_FD_UNKNOWN)
-		return v == NFSAPPEND_FD_UNMANAGED;
+	if (v > NFSAPPEND_FD_UNSURE)
+		return false;
+	if (v == NFSAPPEND_FD_UNMANAGED)
+		return true;
 	sig = sys_fcntl(fd, F_GETSIG, 0);
 	if (sig == NFSAPPEND_MARKER)
 		return false;
@@ -157,7 +192,7 @@ bool nfsappend_table_glance(int fd)
 	 * that is not open there is nothing to remember. */
 	if (sig >= 0 && !nfsappend_in_vfork_child() &&
 		(slot = slot_of(fd)) != NULL)
-		atomic_compare_exchange_strong(slot, &unknown,
+		atomic_compare_exchange_strong(slot, &v,
 			NFSAPPEND_FD_UNMANAGED);
 	return true;
 }
@@ -169,9 +204,11 @@ static struct nfsappend_open *look(int fd, int *error)
 	struct nfsappend_open *o;
 	struct nfsappend_file *file;
 	nfsappend_slot *slot = slot_of(fd);
-	uintptr_t unknown = NFSAPPEND_FD_UNKNOWN;
+	uintptr_t was = nfsappend_table_peek(fd);
 
 	*error = 0;
+	if (was > NFSAPPEND_FD_UNSURE) /* another thread was faster */
+		was = NFSAPPEND_FD_UNSURE;
 	if (nfsappend_table_glance(fd))
 		return NULL;
 	if (nfsappend_placeholder_read(fd, &p) != 0) /* the marker by chance */
@@ -179,7 +216,7 @@ static struct nfsappend_open *look(int fd, int *error)
 	*error = nfsappend_file_inherit(&p, &file);
 	if (*error != 0)
 		return NULL;
-	o = nfsappend_open_new(fd, p.accmode, file);
+	o = nfsappend_open_new(fd, p.accmode, p.sync, file);
 	if (o == NULL) {
 		nfsappend_file_put(file);
 		*error = -ENOMEM;
@@ -187,7 +224,7 @@ static struct nfsappend_open *look(int fd, int *error)
 	}
 	if (slot != NULL && !nfsappend_in_vfork_child()) {
 		atomic_fetch_add(&o->refs, 1);
-		if (!atomic_compare_exchange_strong(slot, &unknown,
+		if (!atomic_compare_exchange_strong(slot, &was,
 			    (uintptr_t)o))
 			atomic_fetch_sub(&o->refs, 1);
 	}
@@ -205,7 +242,7 @@ struct nfsappend_open *nfsappend_table_get(int fd, int *error)
 		*error = 0;
 		if (v == NFSAPPEND_FD_UNMANAGED)
 			return NULL;
-		if (v == NFSAPPEND_FD_UNKNOWN)
+		if (v <= NFSAPPEND_FD_UNSURE)
 			return look(fd, error);
 		o = (struct nfsappend_open *)v;
 		if (!take_ref(o))
@@ -219,7 +256,7 @@ struct nfsappend_open *nfsappend_table_get(int fd, int *error)
 			return o;
 		/* Closed or replaced behind our back. */
 		nfsappend_open_put(o);
-		replace(slot_of(fd), v, NFSAPPEND_FD_UNKNOWN);
+		replace(slot_of(fd), v, NFSAPPEND_FD_UNSURE);
 		if (r != 0)
 			return NULL;
 	}

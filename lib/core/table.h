@@ -25,13 +25,16 @@ struct nfsappend_open {
 	void *slab_link;       /* the slab's */
 	_Atomic uint32_t refs; /* the table's and those of calls in progress */
 	uint32_t accmode;
+	uint32_t sync; /* O_SYNC, O_DSYNC as opened */
 	uint64_t dev; /* of the placeholder */
 	uint64_t ino;
 	struct nfsappend_file *file;
 };
 
-#define NFSAPPEND_FD_UNKNOWN ((uintptr_t)0)
-#define NFSAPPEND_FD_UNMANAGED ((uintptr_t)1)
+/* Values of a slot; larger ones are a struct nfsappend_open. */
+#define NFSAPPEND_FD_UNKNOWN ((uintptr_t)0)   /* no hook has seen it yet */
+#define NFSAPPEND_FD_UNMANAGED ((uintptr_t)1) /* certainly none of ours */
+#define NFSAPPEND_FD_UNSURE ((uintptr_t)2)    /* look before you say so */
 #define NFSAPPEND_CHUNK 1024
 #define NFSAPPEND_CHUNKS 1024
 
@@ -79,11 +82,13 @@ void nfsappend_open_put(struct nfsappend_open *);
 void nfsappend_table_set(int fd, struct nfsappend_open *);
 /* A new object with one reference, identity read from fd. NULL: no memory. */
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
-	struct nfsappend_file *);
+	uint32_t sync, struct nfsappend_file *);
 
 /* fd was closed or replaced: forget it, if it was one of ours. */
 void nfsappend_table_forget(int fd);
 /* fd may be one of ours from now on (dup): look again at its next use. */
 void nfsappend_table_unsure(int fd);
+/* The kernel has opened a file of its own under the number. */
+void nfsappend_table_opened(int fd);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "core/stats.h"
 #include "preload/hook.h"
 #include "preload/stdio_slots.h"
@@ -21,7 +22,7 @@ static void image_ends(void)
 {
 	int saved = errno;
 
-	if (nfsappend_active && nfsappend_start() &&
+	if (nfsappend_active && nfsappend_start() && nfsappend_file_any() &&
 		!nfsappend_in_vfork_child())
 		nfsappend_stats_write();
 	errno = saved;
@@ -30,7 +31,7 @@ static void image_ends(void)
 __attribute__((destructor)) static void destruct(void)
 {
 	/* Nothing is torn down here: stdio flushes after it. */
-	if (nfsappend_active && nfsappend_start() &&
+	if (nfsappend_active && nfsappend_start() && nfsappend_file_any() &&
 		!nfsappend_in_vfork_child())
 		nfsappend_stdio_exiting();
 }

@@ -57,7 +57,7 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 	if (!nfsappend_active || nfsappend_depth != 0)
 		return result;
 	if (result >= 0) {
-		nfsappend_table_forget(result);
+		nfsappend_table_opened(result);
 		/* Another open of a placeholder's memfd. */
 		if (names_descriptor(path)) {
 			struct nfsappend_placeholder p;

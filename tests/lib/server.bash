@@ -57,6 +57,8 @@ server_conf() {
 		Minor_Versions = 0,1,2;
 	}
 	EXPORT_DEFAULTS {
+		# Tests change files behind the server's back.
+		Attr_Expiration_Time = 0;
 		SecType = sys; Squash = No_Root_Squash; Protocols = 3,4;
 		Transports = TCP;
 	}
