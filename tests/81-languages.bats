@@ -112,7 +112,7 @@ for line in lines: log.info(line)'
 	can_rename || skip 'no renames below a MAP folder'
 	new_program 'Python RotatingFileHandler, rotating'
 	python 'log.addHandler(logging.handlers.RotatingFileHandler(
-    path, maxBytes=len(lines) * 5, backupCount=9))
+    path, maxBytes=len(lines) * 4, backupCount=9))
 for line in lines: log.info(line)'
 	[[ $(find "$SERVED" -name 'log*' | wc -l) -gt 2 ]]
 	served log.3 log.2 log.1 log

@@ -192,6 +192,7 @@ nginx_case() {
 @test "nginx: workers as nobody, with descriptors that root opened" {
 	needs_unpacked nginx usr/sbin/nginx
 	new_program 'nginx access_log, user nobody'
+	chmod 711 "$BATS_RUN_TMPDIR"
 	nginx_conf 'nobody nogroup'
 	start_daemon env LD_LIBRARY_PATH="$UNPACKED_LIBRARIES" \
 		"$UNPACKED/usr/sbin/nginx" -p "$PRIVATE" -c "$PRIVATE/conf"

@@ -59,7 +59,7 @@ can_rename() {
 writes() {
 	run_shimmed "$@"
 	# shellcheck disable=SC2154 # bats sets it
-	[[ $status -eq 0 && $(messages_of_ours) -eq 0 ]]
+	[[ $status -eq 0 ]] && ! grep -q '^nfsappend: ' "$MESSAGES"
 }
 
 # served [-m] [-s SED] FILE...: the records are in these files on the server,
