@@ -52,21 +52,28 @@ second_half() {
 	tail -n "+$((N / 2 + 1))" "$RECORDS"
 }
 
-@test "rsyslog: omfile, HUP" {
-	needs_unpacked rsyslog usr/sbin/rsyslogd
-	new_program 'rsyslog omfile, HUP'
+# rsyslog_start FILE
+rsyslog_start() {
 	cat >"$PRIVATE/conf" <<-CONF
 	global(workDirectory="$PRIVATE")
 	module(load="imuxsock" SysSock.Use="off")
 	input(type="imuxsock" Socket="$PRIVATE/socket" RateLimit.Interval="0")
 	template(name="bare" type="string" string="%msg:2:\$%\n")
-	action(type="omfile" file="$LOGS/log" template="bare" flushOnTXEnd="on"
+	action(type="omfile" file="$1" template="bare" flushOnTXEnd="on"
 		createDirs="off")
 	CONF
 	start_daemon env LD_LIBRARY_PATH="$UNPACKED_LIBRARIES" \
+		sh -c 'exec "$@" >>"$LOGS/log"' sh \
 		"$UNPACKED/usr/sbin/rsyslogd" -n -f "$PRIVATE/conf" -i "$PRIVATE/pid" \
 		-M "$(dirname "$(find "$UNPACKED/usr/lib" -name imuxsock.so)")"
 	until_true test -S "$PRIVATE/socket" -a -s "$PRIVATE/pid"
+}
+
+@test "rsyslog: omfile, HUP" {
+	can_rename || skip 'rsyslog stats the log by its path'
+	needs_unpacked rsyslog usr/sbin/rsyslogd
+	new_program 'rsyslog omfile, HUP'
+	rsyslog_start "$LOGS/log"
 	first_half | send "$PRIVATE/socket"
 	until_true lines_in log "$((N / 2))"
 	rotate log log.1
@@ -75,6 +82,19 @@ second_half() {
 	until_true lines_in log "$((N - N / 2))"
 	end_daemon TERM "$PRIVATE/pid"
 	served log.1 log
+}
+
+@test "rsyslog: omfile on the /dev/stdout that it was given" {
+	needs_unpacked rsyslog usr/sbin/rsyslogd
+	new_program 'rsyslog omfile, /dev/stdout, HUP'
+	rsyslog_start /dev/stdout
+	first_half | send "$PRIVATE/socket"
+	until_true lines_in log "$((N / 2))"
+	signal_daemon HUP "$PRIVATE/pid"
+	second_half | send "$PRIVATE/socket"
+	until_true lines_in log "$N"
+	end_daemon TERM "$PRIVATE/pid"
+	served log
 }
 
 @test "syslog-ng: file(), HUP" {
