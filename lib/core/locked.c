@@ -52,19 +52,22 @@ static int64_t jitter(int64_t max)
 }
 
 /*
- * Another host holds the mutex byte, for a round trip at most. The first
- * refusals back off, so that all find their turn; who has been refused often
- * comes back soon, so that a slow host is not always the last.
+ * Another host holds the mutex byte, for a round trip or two. The pause goes
+ * by what a round trip takes, within limits that let a host far away keep up
+ * with those close by; it grows for a few refusals, and who has been refused
+ * often comes back sooner.
  */
 static int back_off(struct sending *x)
 {
-	unsigned shift = x->busy < 6 ? x->busy : 6;
+	unsigned shift = x->busy < 2 ? x->busy : x->busy < 10 ? 2 : 0;
+	int64_t base = 2 * x->took;
 
-	if (x->busy >= 12)
-		shift = 1;
+	if (base < 100 * US)
+		base = 100 * US;
+	if (base > 2 * MS)
+		base = 2 * MS;
 	x->busy++;
-	return nfsappend_wait_sleep(
-		&x->op->w, 20 * US + jitter(60 * US << shift));
+	return nfsappend_wait_sleep(&x->op->w, 20 * US + jitter(base << shift));
 }
 
 /*
