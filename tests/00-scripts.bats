@@ -11,7 +11,7 @@ setup() {
 # Scripts by name or by their first line; not what a build or git made.
 scripts() {
 	find . \( -name .git -o -name build -o -name 'build-*' -o -name m4 \
-		-o -name autom4te.cache -o -name configure \) -prune -o -type f \
+		-o -name autom4te.cache -o -name 'configure*' \) -prune -o -type f \
 		\( -name '*.bats' -o -name '*.bash' -o -name '*.sh' -o \
 		-exec sh -c 'head -n 1 "$1" | grep -aqE "^#!.*[/ ](ba|da)?sh( |$)"' sh {} \; \) \
 		-print
@@ -44,9 +44,10 @@ scripts() {
 	diff -u <(echo "$documented") <(echo "$read")
 }
 
-# One HOOK(ret, name, (params), (args), status) a line in hooks.def.
+# One HOOK(name, how, "what happens") a line in hooks.def.
 hook_names() {
-	sed -n 's/^HOOK([^,]*, *\([a-zA-Z0-9_]*\),.*/\1/p' lib/preload/hooks.def | sort
+	sed -n 's/^HOOK(\([a-zA-Z0-9_]*\), \(hooked\|watched\),.*/\1/p' \
+		lib/preload/hooks.def | sort
 }
 
 @test "the library exports its hooks and nothing else" {

@@ -195,7 +195,7 @@ file_refused() {
 	coproc LINES_PROGRAM {
 		shimmed "$PROGRAMS/prog_stderr_reused" "$LOGS/x" "$data" 3>&- 4>&-
 	}
-	local pid=$LINES_PROGRAM_PID
+	keep_coprocess
 	line_answer
 	[[ $REPLY = 'log 0' ]]
 	line_answer
@@ -206,7 +206,7 @@ file_refused() {
 	[[ $REPLY = 'write EIO' ]]
 	line_answer
 	[[ $REPLY = 'log again ECONNREFUSED' || $REPLY = 'log again EIO' ]]
-	wait "$pid"
+	wait "$lines_pid"
 	server_restart
 	[[ $(cat "$data") = before$'\n'after ]]
 }

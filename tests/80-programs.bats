@@ -66,6 +66,8 @@ except ZeroDivisionError:
 }
 
 @test "dd oflag=append conv=notrunc" {
+	[[ -z ${NFSAPPEND_SANITIZER-} ]] ||
+		skip "ASan's allocator aborts dd for an aligned_alloc() of its own; the plain build shows it"
 	same_as_local sh -c 'head -c 100000 /dev/zero | tr "\0" z |
 		dd oflag=append conv=notrunc bs=1000 iflag=fullblock of=@LOGS@/x status=none
 		echo end | dd oflag=append conv=notrunc of=@LOGS@/x status=none'

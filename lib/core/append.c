@@ -66,6 +66,8 @@ static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_written written;
 	unsigned tries = 0;
+	/* Some WRITE of it has gone and may yet be executed. */
+	bool unanswered = doubt;
 	int r;
 
 	for (;;) {
@@ -96,16 +98,14 @@ static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 			s->size_known = 1;
 			return go;
 		}
-		if (r == 0)
+		if (r == 0) {
 			r = nfsappend_op_make_stable(op, &written);
-		if (r == 0)
-			break;
-		if (r == NFSAPPEND_SEND_AGAIN) { /* a new write verifier */
-			nfsappend_count(&f->stats.retries, 1);
-			continue;
+			if (r == 0)
+				break;
+			unanswered = true;
 		}
 		if (r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT)
-			doubt = true;
+			doubt = unanswered = true;
 		if (r > 0)
 			nfsappend_count(&f->stats.retries, 1);
 		if (!nfsappend_server_again(f->key.server, &op->w, &r, &tries))
@@ -116,7 +116,7 @@ static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 	s->size_known = 1;
 	return written.count;
 failed:
-	if (op->w.wait.deadline != 0 &&
+	if (unanswered && op->w.wait.deadline != 0 &&
 		nfsappend_now() >= op->w.wait.deadline) {
 		nfsappend_op_in_doubt(op);
 		return -EINPROGRESS; /* stays pending; the caller's EIO */
@@ -176,6 +176,8 @@ static int settle_predecessor(struct nfsappend_op *op)
 	op->mine = false;
 	r = send_staged(op, true);
 	op->mine = true;
+	if (s->pending == NFSAPPEND_IN_FLIGHT_AT)
+		s->size_known = 0; /* its end is not the file's */
 	if (r == -EINPROGRESS)
 		return -EIO;
 	s->pending = NFSAPPEND_SETTLED;
@@ -212,10 +214,20 @@ static int find_end(struct nfsappend_op *op, size_t done, uint64_t expected,
 	return done > 0 && size != expected ? 1 : 0;
 }
 
+static void count_rpcs(struct nfsappend_op *op)
+{
+	struct nfsappend_stats *stats = &op->file->stats;
+
+	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
+	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
+	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+}
+
 int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
 {
 	int r;
 
+	nfsappend_attr_forget(f);
 	op->file = f;
 	op->seg = f->segment.shared;
 	op->mine = true;
@@ -233,8 +245,10 @@ int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
 	if (r < 0)
 		return -EIO;
 	r = settle_predecessor(op);
-	if (r != 0)
+	if (r != 0) {
 		nfsappend_segment_unlead(&f->segment);
+		count_rpcs(op);
+	}
 	return r;
 }
 
@@ -243,9 +257,7 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 	struct nfsappend_stats *stats = &op->file->stats;
 
 	nfsappend_segment_unlead(&op->file->segment);
-	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
-	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
-	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+	count_rpcs(op);
 	if (result == -EFAULT)
 		return;
 	if (result < 0)
@@ -275,15 +287,16 @@ void nfsappend_file_hint(
 {
 	struct nfsappend_op op;
 
-	if (f->sharing != NFSAPPEND_SINGLE || f->segment.shared->touched ||
-		nfsappend_op_begin(&op, f) != 0)
-		return;
-	/* Attributes from before somebody's append would be a lie. */
-	if (!op.seg->touched && !op.seg->size_known) {
-		op.seg->size = attr->size;
-		op.seg->size_known = 1;
+	if (f->sharing == NFSAPPEND_SINGLE && !f->segment.shared->touched &&
+		nfsappend_op_begin(&op, f) == 0) {
+		/* From before somebody's append they would be a lie. */
+		if (!op.seg->touched && !op.seg->size_known) {
+			op.seg->size = attr->size;
+			op.seg->size_known = 1;
+		}
+		nfsappend_op_end(&op, 0);
 	}
-	nfsappend_op_end(&op, 0);
+	nfsappend_attr_remember(f, attr);
 }
 
 /* The next best way, for this process's time. */
@@ -302,9 +315,10 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 {
 	struct nfsappend_op op;
 	size_t done = 0;
-	uint64_t offset = 0;
+	uint64_t offset;
 	ssize_t r = nfsappend_op_begin(&op, f);
 
+	*fileend = 0;
 	if (r != 0) {
 		nfsappend_count(&f->stats.errors, 1);
 		return r;
@@ -317,18 +331,21 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 			break;
 		uint32_t len = (uint32_t)r;
 
-		r = find_end(&op, done, offset, &offset);
+		r = find_end(&op, done, *fileend, &offset);
 		if (r != 0)
 			break;
 		if (offset >= limit) {
+			/* Behind a part it is no error, but a short write. */
 			*over_limit = done == 0;
-			r = -EFBIG;
+			r = done == 0 ? -EFBIG : 0;
 			break;
 		}
-		if (len > limit - offset)
+		if (len > limit - offset) {
 			len = (uint32_t)(limit - offset);
+			total = done + len;
+		}
 		op.expected = done > 0 ? offset : NFSAPPEND_ANY_END;
-		op.more = done + len < total && offset + len < limit;
+		op.more = done + len < total;
 		r = send_recorded(&op, offset, len, NFSAPPEND_IN_FLIGHT);
 		if (r == -EOPNOTSUPP && f->sharing == NFSAPPEND_LOCKED) {
 			no_locks(f);
@@ -339,11 +356,10 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 			break;
 		done += (size_t)r;
 		/* A record in doubt may have gone to a new end. */
-		offset = op.seg->size;
+		*fileend = op.seg->size;
 	}
 	if (op.more)
 		nfsappend_locked_release(&op); /* a record cut short */
-	*fileend = offset;
 	nfsappend_count(&f->stats.appends, 1);
 	nfsappend_count(&f->stats.bytes, done);
 	if (done > 0)
@@ -423,6 +439,8 @@ int nfsappend_file_getattr(
 	struct nfsappend_waiting w;
 	int r;
 
+	if (nfsappend_attr_recall(f, attr))
+		return 0;
 	nfsappend_wait_start(&w, f->key.server->name, f->timeout_s);
 	NFSAPPEND_CALL(f->key.server, &w, r, getattr, &f->key.fh, attr);
 	nfsappend_count(&f->stats.rpcs, w.wait.rpcs);

@@ -31,6 +31,12 @@ struct nfsappend_file {
 	enum nfsappend_sharing sharing; /* as asked for at the first open */
 	uint32_t timeout_s;
 	uint64_t fileid;
+	/* Attributes seen a moment ago, as a kernel client would use them: a
+	 * sequence lock, odd while somebody writes; looked up by nobody
+	 * after an append of ours. */
+	_Atomic uint32_t attr_seq;
+	_Atomic int64_t attr_time; /* CLOCK_MONOTONIC ns, 0: none */
+	struct nfsappend_attr attr;
 	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
@@ -54,10 +60,17 @@ void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir
 	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
 
-/* Attributes just seen: in sharing mode single a segment that does not know
+/* Attributes just seen: fstat() soon after needs no RPC; in sharing mode single a segment that does not know
  * the size yet takes it from there, which saves the first GETATTR. */
 void nfsappend_file_hint(struct nfsappend_file *,
 	const struct nfsappend_attr *);
+
+/* fresh.c: attributes seen a moment ago. recall() is false when there are
+ * none, or when something of this host has been written since. */
+void nfsappend_attr_remember(struct nfsappend_file *,
+	const struct nfsappend_attr *);
+bool nfsappend_attr_recall(struct nfsappend_file *, struct nfsappend_attr *);
+void nfsappend_attr_forget(struct nfsappend_file *);
 
 /* Has this process had any? */
 bool nfsappend_file_any(void);

@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "core/io.h"
 #include "core/process.h"
+#include "core/proxy.h"
 #include "core/usercopy.h"
 
 #ifndef RWF_NOAPPEND
@@ -16,6 +17,13 @@
 #endif
 #define RWF_KNOWN (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND | \
 	RWF_NOAPPEND)
+
+#define MAX_RW_COUNT 0x7ffff000u /* what one call moves at most */
+#ifdef __x86_64__ /* TASK_SIZE_MAX */
+#define USER_MAX ((UINT64_C(1) << 47) - 4096)
+#else
+#define USER_MAX (UINT64_C(1) << 48)
+#endif
 
 /* A vector checked and, when the program's, copied: it may lie in memory
  * that faults, and must not change under our feet. */
@@ -49,17 +57,26 @@ static int vector_begin(struct vector *v, const struct iovec *iov, int cnt)
 		return -EFAULT;
 	}
 	for (int i = 0; i < cnt; i++) {
-		if (copy[i].iov_len > (size_t)SSIZE_MAX - total) {
+		size_t len = copy[i].iov_len;
+		/* As import_iovec(): a negative length, then a buffer that
+		 * reaches beyond what a process can have. */
+		int r = len > SSIZE_MAX ? -EINVAL
+			: len > USER_MAX - (uintptr_t)copy[i].iov_base ||
+				(uintptr_t)copy[i].iov_base > USER_MAX
+			? -EFAULT
+			: 0;
+
+		if (r != 0) {
 			if (v->many != NULL)
 				sys_munmap(v->many, source.iov_len);
-			return -EINVAL;
+			return r;
 		}
-		total += copy[i].iov_len;
+		total += len < MAX_RW_COUNT - total ? len
+						    : MAX_RW_COUNT - total;
 	}
 	v->iov = copy;
 	v->cnt = cnt;
-	/* MAX_RW_COUNT of Linux: what one call moves at most. */
-	v->total = total < 0x7ffff000 ? total : 0x7ffff000;
+	v->total = total;
 	return 0;
 }
 
@@ -117,7 +134,7 @@ static ssize_t append(struct nfsappend_file *f, int fd, struct vector *v,
 	return r;
 }
 
-ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
+static ssize_t write_here(struct nfsappend_open *o, int fd,
 	const struct iovec *iov, int cnt, off64_t offset, int flags)
 {
 	struct vector v;
@@ -156,6 +173,32 @@ ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
 out:
 	vector_end(&v);
 	return r;
+}
+
+struct write_call {
+	struct nfsappend_open *o;
+	int fd;
+	const struct iovec *iov;
+	int cnt;
+	off64_t offset;
+	int flags;
+};
+
+static ssize_t write_there(void *arg)
+{
+	struct write_call *c = arg;
+
+	return write_here(c->o, c->fd, c->iov, c->cnt, c->offset, c->flags);
+}
+
+ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
+	const struct iovec *iov, int cnt, off64_t offset, int flags)
+{
+	struct write_call call = {o, fd, iov, cnt, offset, flags};
+
+	if (nfsappend_needs_proxy())
+		return nfsappend_proxy(write_there, &call);
+	return write_here(o, fd, iov, cnt, offset, flags);
 }
 
 ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
@@ -229,7 +272,7 @@ int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
 		too_large();
 		return -EFBIG;
 	}
-	return nfsappend_file_setattr(o->file, NFSAPPEND_SET_SIZE, &attr);
+	return nfsappend_io_setattr(o, NFSAPPEND_SET_SIZE, &attr);
 }
 
 int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
@@ -237,15 +280,32 @@ int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
 	return nfsappend_file_getattr(o->file, attr);
 }
 
+struct setattr_call {
+	struct nfsappend_file *file;
+	unsigned set;
+	const struct nfsappend_attr *attr;
+};
+
+static ssize_t setattr_there(void *arg)
+{
+	struct setattr_call *c = arg;
+
+	return nfsappend_file_setattr(c->file, c->set, c->attr);
+}
+
 int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 	const struct nfsappend_attr *attr)
 {
+	struct setattr_call call = {o->file, set, attr};
+
+	if (nfsappend_needs_proxy())
+		return (int)nfsappend_proxy(setattr_there, &call);
 	return nfsappend_file_setattr(o->file, set, attr);
 }
 
 int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 {
-	return (flags & ~O_ACCMODE) | (int)o->accmode;
+	return (flags & ~O_ACCMODE) | (int)(o->accmode | o->sync);
 }
 
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,

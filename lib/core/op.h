@@ -26,8 +26,9 @@ struct nfsappend_op {
 };
 
 /* What became of a record in doubt. */
+/* Apart from enum nfsappend_outcome: both pass through one variable. */
 enum nfsappend_verdict {
-	NFSAPPEND_IS_IN = 1,
+	NFSAPPEND_IS_IN = 0x100,
 	NFSAPPEND_SEND_AGAIN,
 	NFSAPPEND_IS_NOT_THERE,
 };
@@ -38,8 +39,9 @@ int nfsappend_op_size(struct nfsappend_op *, uint64_t *size);
 int nfsappend_op_read_back(
 	struct nfsappend_op *, uint64_t offset, uint32_t upto);
 int nfsappend_op_settle(struct nfsappend_op *);
-/* What was written less than FILE_SYNC: COMMIT it. 0, SEND_AGAIN when the
- * server has restarted in between (RFC 1813 3.3.7), or -errno. */
+/* What was written less than FILE_SYNC: COMMIT it. 0, NFSAPPEND_LOST when the
+ * server has restarted in between (RFC 1813 3.3.7; its answer to the WRITE is
+ * worth nothing then), or -errno. */
 int nfsappend_op_make_stable(
 	struct nfsappend_op *, const struct nfsappend_written *);
 /* The message for a record that is given up without an answer. */

@@ -94,6 +94,7 @@ static int create(struct opening *o)
 			NFSAPPEND_SET_MODE | NFSAPPEND_SET_ATIME_NOW |
 				NFSAPPEND_SET_MTIME_NOW,
 			&attr);
+		p->attr.mode = mode;
 	}
 	return r;
 }
@@ -151,7 +152,8 @@ static int locate(struct opening *o, int dirfd, const char *path,
 		return NFSAPPEND_NOT_OURS;
 	if (r != 0)
 		return r;
-	if (o->flags & (O_PATH | __O_TMPFILE))
+	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
+	if (o->flags & O_PATH || (o->flags & O_TMPFILE) == O_TMPFILE)
 		return unsupported(o, "O_PATH or O_TMPFILE");
 	if (p->found)
 		return check_found(o);
@@ -167,6 +169,7 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	struct nfsappend_server *s = o->place->server;
 	struct nfsappend_placeholder ph = {
 		.accmode = o->flags & O_ACCMODE,
+		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,
 		.timeout_s = file->timeout_s,
 		.fileid = file->fileid,
@@ -186,7 +189,7 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 		nfsappend_file_put(file);
 		return fd;
 	}
-	open = nfsappend_open_new(fd, ph.accmode, file);
+	open = nfsappend_open_new(fd, ph.accmode, ph.sync, file);
 	if (open == NULL) {
 		nfsappend_file_put(file);
 		sys_close(fd);
@@ -272,7 +275,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
-	if (o->flags & O_TRUNC && o->writes && !created) {
+	if (o->flags & O_TRUNC && !created) {
 		struct nfsappend_attr empty = {.size = 0};
 
 		r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -70,10 +71,21 @@ static bool plausible(const struct nfsappend_placeholder *p)
 
 int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 {
+	char link[40];
+	long r;
+
 	/* Nobody can have changed a memfd with these seals. */
 	if (sys_fcntl(fd, F_GET_SEALS, 0) != SEALS)
 		return -EINVAL;
-	if (sys_pread(fd, p, sizeof *p, 0) != sizeof *p || !plausible(p))
-		return -EINVAL;
-	return 0;
+	r = sys_pread(fd, p, sizeof *p, 0);
+	if (r == -EBADF) {
+		/* Opened for writing only, by /proc/self/fd/N. */
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		fd = (int)sys_openat(AT_FDCWD, link, O_RDONLY | O_CLOEXEC, 0);
+		if (fd < 0)
+			return fd;
+		r = sys_pread(fd, p, sizeof *p, 0);
+		sys_close(fd);
+	}
+	return r == sizeof *p && plausible(p) ? 0 : -EINVAL;
 }

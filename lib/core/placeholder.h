@@ -23,6 +23,7 @@ struct nfsappend_placeholder {
 	uint64_t magic;
 	uint32_t size; /* of this struct */
 	uint32_t accmode;
+	uint32_t sync; /* O_SYNC, O_DSYNC: for F_GETFL only */
 	uint32_t sharing;
 	uint32_t timeout_s;
 	uint64_t fileid;

@@ -40,15 +40,27 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return nfsappend_server_contact(p->server, w);
 }
 
+/* head and what is left of the path, into place->path. A slash that was not
+ * there would ask for a directory. */
+static int join(struct nfsappend_place *p, const char *head, int headlen,
+	const char *rest)
+{
+	bool slash = headlen == 0 || *rest != '\0' || p->slash;
+
+	/* rest may lie in walk.rest; path is another buffer. */
+	if (snprintf(p->path, sizeof p->path, "%.*s%s%s", headlen, head,
+		    slash ? "/" : "", rest) >= (int)sizeof p->path)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
 /* rest: what follows a link or leads out of the map. */
 static int restart(struct nfsappend_place *p, const char *head, int headlen,
 	const char *rest)
 {
-	/* rest may lie in walk.rest; path is another buffer. */
-	if (snprintf(p->path, sizeof p->path, "%.*s/%s", headlen, head, rest) >=
-		(int)sizeof p->path)
-		return -ENAMETOOLONG;
-	return RESTART;
+	int r = join(p, head, headlen, rest);
+
+	return r == 0 ? RESTART : r;
 }
 
 static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
@@ -67,11 +79,10 @@ static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
 		return -ENOENT;
 	if (target[0] == '/') /* of this host, as on a kernel mount */
 		return restart(p, target, (int)strlen(target), rest);
-	if (snprintf(p->path, sizeof p->path, "%s/%s", target, rest) >=
-		(int)sizeof p->path)
-		return -ENAMETOOLONG;
-	strcpy(p->walk.rest, p->path);
-	return DONE;
+	r = join(p, target, (int)strlen(target), rest);
+	if (r == 0)
+		strcpy(p->walk.rest, p->path);
+	return r;
 }
 
 /* Is here/name the DIR of another map? It hides what the server has. */
@@ -149,6 +160,7 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 			p->found = r == 0;
 			return r;
 		}
+		p->slash = s[len] == '/';
 		if (len == 2 && s[0] == '.' && s[1] == '.') {
 			if (p->depth > 0) {
 				ascend(p);
@@ -164,7 +176,6 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 			return -ENAMETOOLONG;
 		memcpy(p->name, s, len);
 		p->name[len] = '\0';
-		p->slash = s[len] == '/';
 		if (nested(p))
 			return restart(p, p->here, (int)strlen(p->here),
 				rest);
@@ -206,7 +217,7 @@ int nfsappend_resolve(int dirfd, const char *path, bool follow,
 	p->walk.links = 0;
 	for (;;) {
 		p->map = NULL;
-		r = nfsappend_path_walk(dirfd, path, &p->walk);
+		r = nfsappend_path_walk(dirfd, path, follow, &p->walk);
 		if (r != 0 || p->walk.map == NULL)
 			return r;
 		r = enter_map(w, p);

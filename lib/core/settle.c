@@ -52,6 +52,38 @@ int nfsappend_op_read_back(
 	return r;
 }
 
+static int commit(struct nfsappend_op *op, uint32_t len, uint64_t *verifier)
+{
+	struct nfsappend_file *f = op->file;
+	int r;
+
+	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
+		op->seg->pending_offset, len, verifier);
+	return r;
+}
+
+/* As read_back(), and IS_IN means stable storage: what a READ shows of a
+ * WRITE without an answer may be in the server's memory only. The same
+ * verifier before and after says that what was read is what was committed. */
+static int read_back_stable(struct nfsappend_op *op, uint64_t offset,
+	uint32_t len)
+{
+	uint64_t before = 0, after = 0;
+	int r;
+
+	do {
+		r = commit(op, len, &before);
+		if (r == 0)
+			r = nfsappend_op_read_back(op, offset, len);
+		if (r != NFSAPPEND_IS_IN)
+			return r;
+		r = commit(op, len, &after);
+		if (r != 0)
+			return r;
+	} while (before != after);
+	return NFSAPPEND_IS_IN;
+}
+
 /*
  * The answer to a WRITE was lost: is it in? As the only writer (single), and
  * for a write at a given offset, the same bytes at the same place can be
@@ -75,8 +107,9 @@ int nfsappend_op_settle(struct nfsappend_op *op)
 	if (size < offset) /* truncated since: it went with the rest, or
 			    * never was */
 		return NFSAPPEND_IS_NOT_THERE;
-	r = nfsappend_op_read_back(op, offset,
-		size - offset < len ? (uint32_t)(size - offset) : len);
+	r = size - offset < len
+		? nfsappend_op_read_back(op, offset, (uint32_t)(size - offset))
+		: read_back_stable(op, offset, len);
 	if (r == NFSAPPEND_IS_IN && size - offset < len) {
 		/* A part of it: the whole goes over it. Not where the size
 		 * is verified under a lock: there the part counts. */
@@ -99,17 +132,15 @@ int nfsappend_op_settle(struct nfsappend_op *op)
 int nfsappend_op_make_stable(
 	struct nfsappend_op *op, const struct nfsappend_written *written)
 {
-	struct nfsappend_file *f = op->file;
 	uint64_t verifier = 0;
 	int r;
 
 	if (written->committed == NFSAPPEND_FILE_SYNC)
 		return 0;
-	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
-		op->seg->pending_offset, written->count, &verifier);
+	r = commit(op, written->count, &verifier);
 	if (r != 0)
 		return r;
-	return verifier == written->verifier ? 0 : NFSAPPEND_SEND_AGAIN;
+	return verifier == written->verifier ? 0 : NFSAPPEND_LOST;
 }
 
 void nfsappend_op_in_doubt(struct nfsappend_op *op)

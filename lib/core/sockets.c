@@ -21,13 +21,12 @@ static struct {
 
 static uint64_t inode_of(int fd)
 {
-	struct statx stx;
+	struct stat st; /* of a socket: asks no server */
 
-	if (sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-		    STATX_TYPE | STATX_INO, &stx) != 0 ||
-		!S_ISSOCK(stx.stx_mode))
+	if (nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) != 0 ||
+		!S_ISSOCK(st.st_mode))
 		return 0;
-	return stx.stx_ino;
+	return st.st_ino;
 }
 
 static bool still_ours(int slot)
@@ -54,7 +53,8 @@ void nfsappend_sockets_start(void)
 	nfsappend_process_on_child(after_fork);
 }
 
-static int move_high(int fd)
+/* Another number for it, above what programs number by themselves. */
+static int copy_high(int fd)
 {
 	struct rlimit limit = {HIGHEST, HIGHEST};
 	long from, r;
@@ -64,7 +64,6 @@ static int move_high(int fd)
 	r = sys_fcntl(fd, F_DUPFD_CLOEXEC, from > 2 * ROOM ? from - ROOM : 3);
 	if (r < 0 && from > 2 * ROOM)
 		r = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	sys_close(fd);
 	return (int)r;
 }
 
@@ -72,7 +71,10 @@ int nfsappend_socket_adopt(int fd)
 {
 	uint64_t ino = inode_of(fd);
 
-	fd = move_high(fd);
+	int low = fd;
+
+	fd = copy_high(fd);
+	sys_close(low);
 	if (fd < 0)
 		return fd;
 	for (int i = 0; i < NFSAPPEND_SOCKETS; i++) {
@@ -140,7 +142,7 @@ bool nfsappend_socket_ours(int fd)
 int nfsappend_socket_yield(int fd)
 {
 	int slot = find(fd), held = 0;
-	long to;
+	int to;
 
 	if (slot < 0)
 		return 0;
@@ -148,10 +150,10 @@ int nfsappend_socket_yield(int fd)
 		return 0; /* a table of descriptors of its own */
 	if (!atomic_compare_exchange_strong(&sockets[slot].held, &held, -1))
 		return -EBUSY;
-	to = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	to = copy_high(fd);
 	/* The program's dup2() closes the old number, or, without another
 	 * number to be had, our connection is lost and made anew. */
-	atomic_store(&sockets[slot].fd, to > 0 ? (int)to : -1);
+	atomic_store(&sockets[slot].fd, to > 0 ? to : -1);
 	atomic_store(&sockets[slot].held, 0);
 	return 0;
 }

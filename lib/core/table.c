@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "core/file.h"
 #include "core/placeholder.h"
@@ -34,21 +35,32 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
 	long r = sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 		STATX_TYPE | STATX_INO, &stx);
 
-	if (r < 0)
-		return (int)r;
-	*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
-	*ino = stx.stx_ino;
-	return 0;
+	if (r == 0) {
+		*dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
+		*ino = stx.stx_ino;
+	} else if (r == -ENOSYS || r == -EPERM) {
+		/* A seccomp filter that does not know statx(). */
+		struct stat st;
+
+		r = nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
+		if (r == 0) {
+			*dev = (uint64_t)major(st.st_dev) << 32 |
+				minor(st.st_dev);
+			*ino = st.st_ino;
+		}
+	}
+	return (int)r;
 }
 
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
-	struct nfsappend_file *file)
+	uint32_t sync, struct nfsappend_file *file)
 {
 	struct nfsappend_open *o = nfsappend_slab_take(&opens);
 
 	if (o == NULL)
 		return NULL;
 	o->accmode = accmode;
+	o->sync = sync;
 	o->file = file;
 	if (identify(fd, &o->dev, &o->ino) != 0)
 		o->dev = o->ino = 0; /* never equal to anything: re-read */
@@ -204,7 +216,7 @@ static struct nfsappend_open *look(int fd, int *error)
 	*error = nfsappend_file_inherit(&p, &file);
 	if (*error != 0)
 		return NULL;
-	o = nfsappend_open_new(fd, p.accmode, file);
+	o = nfsappend_open_new(fd, p.accmode, p.sync, file);
 	if (o == NULL) {
 		nfsappend_file_put(file);
 		*error = -ENOMEM;

@@ -118,8 +118,15 @@ int nfsappend_session_take(struct nfsappend_session *s,
 	pthread_mutex_lock(&s->lock);
 	s->count--;
 	pthread_mutex_unlock(&s->lock);
-	nfsappend_services->log(NFSAPPEND_DEBUG, NFSAPPEND_MSG_CONNECTION,
-		"no connection: error %d", r);
+	if (r == -EMFILE || r == -ENFILE || r == -ENOMEM) {
+		/* Nothing that waiting for the server would cure. */
+		nfsappend_services->log(NFSAPPEND_ERROR,
+			NFSAPPEND_MSG_CONNECTION,
+			"no connection to the server: this process has no "
+			"free descriptor (raise its limit, ulimit -n) or "
+			"memory");
+		return -EIO;
+	}
 	return r == NFSAPPEND_TIMED_OUT ? r : NFSAPPEND_UNSENT;
 }
 

@@ -7,6 +7,7 @@
 #define NFSAPPEND_PRELOAD_HOOK_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -38,7 +39,25 @@ static inline bool nfsappend_use_begin(struct nfsappend_use *use, int fd)
 	return nfsappend_use_slowly(use, fd);
 }
 
+/* The same for what POSIX calls a cancellation point (write, read, open):
+ * a loop of appends can be cancelled, between two of them. */
+static inline bool nfsappend_use_begin_cancellable(struct nfsappend_use *use,
+	int fd)
+{
+	if (!nfsappend_active ||
+		nfsappend_table_peek(fd) == NFSAPPEND_FD_UNMANAGED)
+		return false;
+	if (nfsappend_depth == 0)
+		pthread_testcancel();
+	return nfsappend_use_slowly(use, fd);
+}
+
 void nfsappend_use_end(struct nfsappend_use *);
+
+/* After a write that the kernel refused: was it to a placeholder that a raw
+ * system call of the program's has put under the number? Its seals answer
+ * EPERM, so nothing is lost and nothing need be asked before. */
+bool nfsappend_escaped(int fd);
 
 /* -errno to -1 and errno. */
 static inline ssize_t nfsappend_result(ssize_t r)

@@ -16,7 +16,7 @@ extern void __chk_fail(void) __attribute__((noreturn));
 	do {                                                                   \
 		struct nfsappend_use use_;                                     \
 		ssize_t r_;                                                    \
-		if (!nfsappend_use_begin(&use_, (fd)))                         \
+		if (!nfsappend_use_begin_cancellable(&use_, (fd)))                         \
 			break;                                                 \
 		r_ = use_.error != 0 ? use_.error                              \
 				     : nfsappend_io_read(use_.open, (fd),      \

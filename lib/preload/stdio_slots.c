@@ -52,7 +52,7 @@ static ssize_t slot_read(FILE *f, void *buf, ssize_t n)
 	struct iovec iov = {buf, (size_t)n};
 	ssize_t r;
 
-	if (!nfsappend_use_begin(&use, f->_fileno))
+	if (!nfsappend_use_begin_cancellable(&use, f->_fileno))
 		return _IO_file_read(f, buf, n);
 	r = use.error != 0 ? use.error
 			   : nfsappend_io_read(use.open, use.fd, &iov, 1,
@@ -68,14 +68,20 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 	const char *at = buf;
 	ssize_t left = n;
 
-	if (!nfsappend_may_be_ours(f->_fileno))
-		return _IO_file_write(f, buf, n);
+	if (!nfsappend_may_be_ours(f->_fileno)) {
+		int flags = f->_flags;
+		ssize_t r = _IO_file_write(f, buf, n);
+
+		if (r != 0 || n == 0 || !nfsappend_escaped(f->_fileno))
+			return r;
+		f->_flags = flags;
+	}
 	while (left > 0) {
 		struct nfsappend_use use;
 		struct iovec iov = {(void *)at, (size_t)left};
 		ssize_t r;
 
-		if (!nfsappend_use_begin(&use, f->_fileno)) {
+		if (!nfsappend_use_begin_cancellable(&use, f->_fileno)) {
 			if (left == n)
 				return _IO_file_write(f, buf, n);
 			r = NFSAPPEND_REAL(write)(f->_fileno, at,

@@ -204,17 +204,28 @@ start_lines() {
 	coproc LINES_PROGRAM {
 		shimmed "$PROGRAMS/prog_lines" "$1" 2>>"$MESSAGES" 3>&- 4>&-
 	}
+	keep_coprocess
 	line_answer
 	[[ $REPLY = opened ]]
 }
 
+# bash unsets the variables of the coprocess LINES_PROGRAM when it ends, and it
+# may end at once: keep our own.
+# shellcheck disable=SC2153 # bash sets LINES_PROGRAM_PID
+keep_coprocess() {
+	local in=${LINES_PROGRAM[0]} out=${LINES_PROGRAM[1]}
+	lines_pid=$LINES_PROGRAM_PID
+	exec {lines_out}<&"$in" {lines_in}>&"$out"
+	exec {in}<&- {out}>&-
+}
+
 write_line() {
-	printf '%s\n' "$1" >&"${LINES_PROGRAM[1]}"
+	printf '%s\n' "$1" >&"$lines_in"
 }
 
 line_answer() {
 	REPLY=
-	read -r -t 60 -u "${LINES_PROGRAM[0]}" || :
+	read -r -t 60 -u "$lines_out" || :
 }
 
 append_line() {
@@ -226,11 +237,10 @@ append_line() {
 	}
 }
 
-# shellcheck disable=SC2153 # bash sets LINES_PROGRAM_PID
 end_lines() {
-	local pid=$LINES_PROGRAM_PID input=${LINES_PROGRAM[1]}
-	exec {input}>&-
+	exec {lines_in}>&-
 	line_answer
+	exec {lines_out}<&-
 	[[ $REPLY = 'close 0' ]] || return 1
-	wait "$pid"
+	wait "$lines_pid"
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix_spawn_file_actions_addopen(): the open happens inside libc, in the
+ * child, where no hook sees it. A mapped path is opened here instead, at
+ * once, and the child gets a dup2() of it. It is closed when the actions are
+ * destroyed.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+
+#include "core/config_env.h"
+#include "core/path.h"
+#include "preload/hook.h"
+#include "preload/open.h"
+
+#define OPENED_MAX 256
+
+static struct {
+	posix_spawn_file_actions_t *actions;
+	int fd;
+} opened[OPENED_MAX]; /* under opened_lock */
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool keep(posix_spawn_file_actions_t *actions, int fd)
+{
+	bool kept = false;
+
+	pthread_mutex_lock(&opened_lock);
+	for (int i = 0; i < OPENED_MAX && !kept; i++) {
+		if (opened[i].actions != NULL)
+			continue;
+		opened[i].actions = actions;
+		opened[i].fd = fd;
+		kept = true;
+	}
+	pthread_mutex_unlock(&opened_lock);
+	return kept;
+}
+
+/* A descriptor number that the actions themselves will hardly name. */
+static int out_of_the_way(int fd)
+{
+	int high = NFSAPPEND_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 512);
+
+	if (high < 0)
+		high = NFSAPPEND_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 10);
+	close(fd);
+	if (high >= 0)
+		nfsappend_table_unsure(high);
+	return high;
+}
+
+NFSAPPEND_HOOK int posix_spawn_file_actions_addopen(
+	posix_spawn_file_actions_t *actions, int fd, const char *path,
+	int flags, mode_t mode)
+{
+	int saved = errno, ours = -1, r;
+
+	if (!nfsappend_open_before(AT_FDCWD, path, flags, mode, &ours)) {
+		errno = saved;
+		return NFSAPPEND_REAL(posix_spawn_file_actions_addopen)(
+			actions, fd, path, flags, mode);
+	}
+	if (ours >= 0)
+		ours = out_of_the_way(ours);
+	r = ours < 0 ? errno : 0;
+	if (r == ENOENT) /* for the spawn to find, as POSIX has it */
+		return NFSAPPEND_REAL(posix_spawn_file_actions_addopen)(
+			actions, fd, "/proc/self/no such file", O_RDONLY, 0);
+	if (r == 0 && !keep(actions, ours))
+		r = ENOMEM;
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, ours, fd);
+	else if (ours >= 0)
+		close(ours);
+	errno = saved;
+	return r;
+}
+
+NFSAPPEND_HOOK int posix_spawn_file_actions_destroy(
+	posix_spawn_file_actions_t *actions)
+{
+	if (nfsappend_active) {
+		pthread_mutex_lock(&opened_lock);
+		for (int i = 0; i < OPENED_MAX; i++) {
+			if (opened[i].actions != actions)
+				continue;
+			opened[i].actions = NULL;
+			close(opened[i].fd);
+		}
+		pthread_mutex_unlock(&opened_lock);
+	}
+	return NFSAPPEND_REAL(posix_spawn_file_actions_destroy)(actions);
+}

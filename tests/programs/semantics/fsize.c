@@ -1,0 +1,56 @@
+/* RLIMIT_FSIZE: what fits is written, then SIGXFSZ and EFBIG. */
+#include "semantics.h"
+#include <signal.h>
+#include <sys/resource.h>
+
+static volatile sig_atomic_t signals;
+
+static void count(int signal)
+{
+	(void)signal;
+	signals++;
+}
+
+static void limit(rlim_t size)
+{
+	struct rlimit now = {size, RLIM_INFINITY};
+
+	if (setrlimit(RLIMIT_FSIZE, &now))
+		die("setrlimit");
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = dir_of(argc, argv);
+	struct sigaction action = {.sa_handler = count};
+	char block[60];
+	int log = open_log(dir, "log", 0);
+	pid_t pid;
+
+	memset(block, 'b', sizeof(block));
+	sigaction(SIGXFSZ, &action, NULL);
+	limit(100);
+	for (int i = 0; i < 4; i++) {
+		note_call("write", write(log, block, sizeof(block)));
+		note("signals %d", (int)signals);
+	}
+	note_call("no bytes", write(log, block, 0));
+	limit(110);
+	note_call("pwrite", pwrite(log, block, 20, 0));
+	note_call("pwrite", pwrite(log, block, 20, 0));
+	note("signals %d", (int)signals);
+	limit(50);
+	note_call("limit below the size", write(log, block, 1));
+	signal(SIGXFSZ, SIG_IGN);
+	note_call("ignored", write(log, block, 1));
+	signal(SIGXFSZ, SIG_DFL);
+	pid = fork();
+	if (!pid) {
+		note_call("default", write(log, block, 1));
+		_exit(0);
+	}
+	note_child(pid);
+	limit(RLIM_INFINITY);
+	append(log, "end\n");
+	return 0;
+}
