@@ -24,6 +24,7 @@ struct sending {
 	struct nfsappend_op *op;
 	struct nfsappend_slot *slot;
 	struct nfsappend_record rec;
+	int64_t took;	  /* the last step, ns */
 	unsigned busy;	  /* refusals in a row */
 	unsigned tries;	  /* for nfsappend_server_again() */
 	unsigned repeats; /* steps in a row without an answer that counts */
@@ -54,16 +55,16 @@ static int64_t jitter(int64_t max)
 /*
  * Another host holds the mutex byte, for a round trip or two. The pause goes
  * by what a round trip takes, within limits that let a host far away keep up
- * with those close by; it grows for a few refusals, and who has been refused
- * often comes back sooner.
+ * with those close by, and grows for two refusals only: who has been refused
+ * often is not put behind those who come anew.
  */
 static int back_off(struct sending *x)
 {
-	unsigned shift = x->busy < 2 ? x->busy : x->busy < 10 ? 2 : 0;
+	unsigned shift = x->busy < 2 ? x->busy : 2;
 	int64_t base = 2 * x->took;
 
-	if (base < 100 * US)
-		base = 100 * US;
+	if (base < 400 * US)
+		base = 400 * US;
 	if (base > 2 * MS)
 		base = 2 * MS;
 	x->busy++;
