@@ -29,15 +29,34 @@ extern int __vdprintf_chk(int, int, const char *, va_list);
 		return nfsappend_result(r_);                                   \
 	} while (0)
 
+/* The same for one buffer. */
+#define WRITE_ONE_IF_OURS(fd, buf, n, offset)                                  \
+	do {                                                                   \
+		struct nfsappend_use use_;                                     \
+		ssize_t r_;                                                    \
+		if (!nfsappend_use_begin_cancellable(&use_, (fd)))             \
+			break;                                                 \
+		r_ = use_.error != 0 ? use_.error                              \
+				     : nfsappend_io_write_one(use_.open, (fd), \
+					       (buf), (n), (offset));          \
+		nfsappend_use_end(&use_);                                      \
+		return nfsappend_result(r_);                                   \
+	} while (0)
+
 /* A negative offset of pwrite() is an error, not "the position". */
 #define OFFSET(offset) ((offset) < 0 ? -2 : (offset))
 
+/* Apart, so that write() on any other descriptor needs no stack frame. */
+static NFSAPPEND_APART ssize_t write_ours(int fd, const void *buf, size_t n)
+{
+	WRITE_ONE_IF_OURS(fd, buf, n, NFSAPPEND_AT_POSITION);
+	return NFSAPPEND_REAL(write)(fd, buf, n);
+}
+
 NFSAPPEND_HOOK ssize_t write(int fd, const void *buf, size_t n)
 {
-	struct iovec iov = {(void *)buf, n};
-
-	WRITE_IF_OURS(fd, &iov, 1, NFSAPPEND_AT_POSITION, 0);
-	return NFSAPPEND_REAL(write)(fd, buf, n);
+	return nfsappend_may_be_ours(fd) ? write_ours(fd, buf, n)
+					 : NFSAPPEND_REAL(write)(fd, buf, n);
 }
 
 ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n)
@@ -53,18 +72,14 @@ NFSAPPEND_HOOK ssize_t writev(int fd, const struct iovec *iov, int cnt)
 
 NFSAPPEND_HOOK ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
-	struct iovec iov = {(void *)buf, n};
-
-	WRITE_IF_OURS(fd, &iov, 1, OFFSET(offset), 0);
+	WRITE_ONE_IF_OURS(fd, buf, n, OFFSET(offset));
 	return NFSAPPEND_REAL(pwrite)(fd, buf, n, offset);
 }
 
 NFSAPPEND_HOOK ssize_t pwrite64(int fd, const void *buf, size_t n,
 	off64_t offset)
 {
-	struct iovec iov = {(void *)buf, n};
-
-	WRITE_IF_OURS(fd, &iov, 1, OFFSET(offset), 0);
+	WRITE_ONE_IF_OURS(fd, buf, n, OFFSET(offset));
 	return NFSAPPEND_REAL(pwrite64)(fd, buf, n, offset);
 }
 
