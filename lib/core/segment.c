@@ -249,7 +249,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		return -EAGAIN;
 	if (!S_ISREG(stx.stx_mode) || (stx.stx_mode & 0077) ||
 		stx.stx_uid != euid())
-		return -EPERM;
+		return -EINVAL;
 	if (stx.stx_size != 0 && stx.stx_size != SEGMENT_BYTES)
 		return -EINVAL;
 	if (stx.stx_size == 0) {
@@ -300,11 +300,12 @@ static int open_shared(struct nfsappend_segment_view *v,
 		if (r == 0)
 			r = map_locked(v, fd, key, keylen, &created);
 		if (r == -EINVAL) {
-			/* Corrupt, or of another version: replaced. Who has
-			 * it mapped keeps it, as another host would. */
+			/* Corrupt, of another version, or not ours alone:
+			 * replaced, the directory is ours. Who has it mapped
+			 * keeps it, as another host would. */
 			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SEGMENT,
-				"%s is not a segment of this version; it is "
-				"replaced",
+				"%s is not a segment of this version and this "
+				"user alone; it is replaced",
 				v->path);
 			sys_unlinkat(AT_FDCWD, v->path, 0);
 			r = -EAGAIN;
