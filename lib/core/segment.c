@@ -279,6 +279,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		return -EINVAL;
 	}
 	v->shared = s;
+	v->ino = stx.stx_ino;
 	enter_user(v);
 	return 0;
 }
@@ -421,6 +422,7 @@ uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
 {
 	struct nfsappend_segment *s = v->shared;
 	uint64_t have = s->allocated;
+	struct statx stx;
 	long fd, r;
 
 	if (want > NFSAPPEND_STAGE_MAX)
@@ -433,8 +435,12 @@ uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
 	fd = open_segment(v->path, O_RDWR);
 	if (fd < 0)
 		return (uint32_t)have;
-	r = sys_fallocate(fd, 0, 0, (off_t)(sizeof *s + want + PAGE - 1) /
-					      PAGE * PAGE);
+	r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_INO, &stx);
+	if (r == 0 && stx.stx_ino != v->ino)
+		r = -ESTALE; /* replaced: that is no memory of ours */
+	if (r == 0)
+		r = sys_fallocate(fd, 0, 0,
+			(off_t)(sizeof *s + want + PAGE - 1) / PAGE * PAGE);
 	sys_close(fd);
 	if (r == 0) {
 		s->allocated = want;

@@ -777,7 +777,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(private_is_shared_with_children),
 	UNIT_TEST(default_directory),
 	UNIT_TEST(stage_grows),
-	UNIT_TODO(stage_without_the_file),
+	UNIT_TEST(stage_without_the_file),
 	UNIT_TEST(full_disk),
 	UNIT_TEST(disk_that_fills_up),
 	UNIT_TEST(append_on_a_full_disk),
