@@ -72,10 +72,11 @@ static bool plausible(const struct nfsappend_placeholder *p)
 int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 {
 	char link[40];
-	long r;
+	long r, seals = sys_fcntl(fd, F_GET_SEALS, 0);
 
-	/* Nobody can have changed a memfd with these seals. */
-	if (sys_fcntl(fd, F_GET_SEALS, 0) != SEALS)
+	/* Nobody can have changed a memfd with these seals. With the sysctl
+	 * vm.memfd_noexec there is one more on every memfd. */
+	if (seals < 0 || (seals & SEALS) != SEALS)
 		return -EINVAL;
 	r = sys_pread(fd, p, sizeof *p, 0);
 	if (r == -EBADF) {

@@ -19,6 +19,7 @@
 #include "rig.h"
 
 int rig_node;
+bool rig_private;
 struct nfsappend_file *rig_file;
 const enum nfsappend_sharing rig_sharings[2] = {
 	NFSAPPEND_SINGLE, NFSAPPEND_GUARDED};
@@ -91,8 +92,9 @@ static void file_on_server(enum nfsappend_sharing sharing, size_t room)
 	CHECK_INT(nfsappend_file_get(server, &fh, fake_attr(rig_node), sharing,
 			  0, fake_attr(rig_node)->fileid, "/logs/x", &rig_file),
 		0);
-	CHECK(!rig_file->segment.is_private);
-	CHECK_INT(rig_file->sharing, sharing);
+	CHECK_INT(rig_file->segment.is_private, rig_private);
+	if (!rig_private)
+		CHECK_INT(rig_file->sharing, sharing);
 }
 
 void rig_start_large(enum nfsappend_sharing sharing, size_t room)

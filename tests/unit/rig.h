@@ -21,6 +21,8 @@ void rig_config(const char *first, ...) __attribute__((sentinel));
 /* Core, an empty file on the server, and the object for it. */
 extern int rig_node;
 extern struct nfsappend_file *rig_file;
+/* Set by a test in which no segment can be shared. */
+extern bool rig_private;
 void rig_start(enum nfsappend_sharing);
 /* The same with a file that can hold so much. */
 void rig_start_large(enum nfsappend_sharing, size_t room);
