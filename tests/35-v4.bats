@@ -10,15 +10,15 @@ setup() {
 	SHIM_URL=$(server_url_v4 "export/$BATS_TEST_NUMBER")
 }
 
-# cost MODE COUNT: RPCs of a loop of COUNT appends, captured and counted.
+# loop_rpcs MODE COUNT: RPCs of a loop of COUNT appends, captured and counted.
 loop_rpcs() {
-	rm -f "$STATS" "$SERVED/x"
+	rm -f "$STATS"
 	SHIM_OPTIONS=(--sharing "$1")
 	start_capture
-	run_shimmed "$PROGRAMS/prog_append" "$LOGS/x" "$2"
+	run_shimmed "$PROGRAMS/prog_append" "$LOGS/x$2" "$2"
 	stop_capture
 	[[ $status -eq 0 && -z $output && -z $stderr ]]
-	[[ $(wc -c <"$SERVED/x") -eq $(($2 * 100)) ]]
+	[[ $(wc -c <"$SERVED/x$2") -eq $(($2 * 100)) ]]
 	[[ $(stats_sum appends) -eq $2 && $(stats_sum write_rpcs) -eq $2 ]]
 	[[ $(stats_sum errors) -eq 0 && $(stats_sum retries) -eq 0 ]]
 	[[ $(stats_sum conflicts) -eq 0 ]]
@@ -126,8 +126,9 @@ one_rpc() {
 		/bin/echo record \$i >>\$LOGS/x; i=\$((i + 1)); done"
 	[[ $status -eq 0 && $(wc -l <"$SERVED/x") -eq $n ]]
 	in_control && return
-	# After the first, none has to OPEN or to find a lock owner.
-	[[ $(stats_sum 'rpcs - .[].files[].lookup_rpcs' 2>/dev/null || echo 0) -ge 0 ]]
+	# All are one client with one open and one lock owner.
+	[[ $(stats_sum conflicts) -eq 0 && $(stats_sum errors) -eq 0 ]]
+	[[ $(stats_sum write_rpcs) -eq $n ]]
 }
 
 @test "processes of one host, at once: each record once" {
@@ -141,9 +142,9 @@ one_rpc() {
 		wait "$i"
 	done
 	each_once 4 "$n"
-	# One client of the server: no conflict, one RPC for each record.
+	# One client of the server: no conflict, at most one RPC a record.
 	in_control || [[ $(stats_sum conflicts) -eq 0 ]]
-	in_control || [[ $(stats_sum write_rpcs) -eq $((4 * n)) ]]
+	in_control || [[ $(stats_sum write_rpcs) -le $((4 * n)) ]]
 }
 
 @test "eight hosts at once: each record once, whole" {
@@ -169,10 +170,10 @@ one_rpc() {
 	local round found
 	SHIM_OPTIONS=(--sharing guarded)
 	for ((round = 0; round < 10; round++)); do
-		rm -f "$SERVED/x"
+		HOSTS_FILE=x$round
 		start_hosts 8 500
 		wait_hosts
-		found=$(census "$SERVED/x")
+		found=$(census "$SERVED/$HOSTS_FILE")
 		echo "$found of 4000"
 		[[ $found = 'records 4000 torn 0 twice 0' ]] || return 0
 	done
@@ -191,8 +192,9 @@ one_rpc() {
 }
 
 @test "the file size limit: SIGXFSZ or EFBIG, not a byte too many" {
-	same_as_local bash -c 'trap "" XFSZ; ulimit -f 4; for i in 1 2 3; do
-		printf "%1500s\n" "$i"; done >>@LOGS@/x; echo "status $?"'
+	# More than a host segment, whose file it limits too.
+	same_as_local bash -c 'trap "" XFSZ; ulimit -f 3000; for i in 1 2 3; do
+		printf "%1100000s\n" "$i"; done >>@LOGS@/x; echo "status $?"'
 }
 
 @test "errors of the first contact" {
