@@ -33,6 +33,8 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 		return -EIO;
 	}
 	nfsappend_cred_now(&cred, &p->map->target);
+	if (p->real_ids)
+		nfsappend_cred_real(&cred, &p->map->target);
 	p->server = nfsappend_server_get(&p->map->target, &cred, NULL);
 	if (p->server == NULL)
 		return -ENOMEM;
@@ -40,13 +42,14 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return nfsappend_server_contact(p->server, w);
 }
 
-/* rest: what follows a link or leads out of the map. */
-static int restart(struct nfsappend_place *p, const char *head, int headlen,
-	const char *rest)
+/* rest: what follows a link or leads out of the map; slash: between them,
+ * or what the path ended in. */
+static int restart(struct nfsappend_place *p, const char *head, size_t headlen,
+	bool slash, const char *rest)
 {
 	/* rest may lie in walk.rest; path is another buffer. */
-	if (snprintf(p->path, sizeof p->path, "%.*s/%s", headlen, head, rest) >=
-		(int)sizeof p->path)
+	if (snprintf(p->path, sizeof p->path, "%.*s%s%s", (int)headlen, head,
+		    slash ? "/" : "", rest) >= (int)sizeof p->path)
 		return -ENAMETOOLONG;
 	return RESTART;
 }
@@ -66,10 +69,10 @@ static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
 	if (target[0] == '\0')
 		return -ENOENT;
 	if (target[0] == '/') /* of this host, as on a kernel mount */
-		return restart(p, target, (int)strlen(target), rest);
-	if (snprintf(p->path, sizeof p->path, "%s/%s", target, rest) >=
-		(int)sizeof p->path)
-		return -ENAMETOOLONG;
+		return restart(p, target, strlen(target), p->slash, rest);
+	r = restart(p, target, strlen(target), p->slash, rest);
+	if (r != RESTART)
+		return r;
 	strcpy(p->walk.rest, p->path);
 	return DONE;
 }
@@ -155,10 +158,10 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 				s = rest;
 				continue;
 			}
-			const char *up = strrchr(p->map->dir, '/');
+			const char *up = strrchr(p->here, '/');
 
-			return restart(p, p->map->dir,
-				(int)(up - p->map->dir), rest);
+			return restart(p, p->here, (size_t)(up - p->here),
+				true, rest);
 		}
 		if (len > NFSAPPEND_NAME_MAX)
 			return -ENAMETOOLONG;
@@ -166,7 +169,7 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		p->name[len] = '\0';
 		p->slash = s[len] == '/';
 		if (nested(p))
-			return restart(p, p->here, (int)strlen(p->here),
+			return restart(p, p->here, strlen(p->here), p->slash,
 				rest);
 		r = look_up(w, p);
 		if (r == -ENOENT && *rest == '\0') {

@@ -7,6 +7,7 @@
 #include "nfs/contact.h"
 #include "nfs/memory.h"
 #include "nfs/nfs3.h"
+#include "nfs/nfs3_names.h"
 #include "nfs/session.h"
 
 extern const struct nfsappend_backend nfsappend_backend_module;
@@ -38,4 +39,10 @@ const struct nfsappend_backend nfsappend_backend_module = {
 	.read = nfsappend_nfs3_read,
 	.write = nfsappend_nfs3_write,
 	.commit = nfsappend_nfs3_commit,
+	.mkdir = nfsappend_nfs3_mkdir,
+	.symlink = nfsappend_nfs3_symlink,
+	.link = nfsappend_nfs3_link,
+	.remove = nfsappend_nfs3_remove,
+	.rmdir = nfsappend_nfs3_rmdir,
+	.rename = nfsappend_nfs3_rename,
 };
