@@ -52,18 +52,10 @@ void nfsappend_file_start(void)
 }
 
 /* What makes processes meet: server, export, credential, file handle. */
-static size_t segment_key(const struct nfsappend_file *f, uint8_t *key,
-	size_t room)
+static size_t segment_key(const struct nfsappend_file *f, uint8_t *key)
 {
-	const struct nfsappend_server *s = f->key.server;
-	int n = snprintf((char *)key, room, "%u %u %u %u ", s->target.version,
-		s->cred.uid, s->cred.gid, ntohs(s->contact.address.sin6_port));
-	size_t len = (size_t)n;
+	size_t len = nfsappend_server_key(f->key.server, key);
 
-	memcpy(key + len, &s->contact.address.sin6_addr, 16);
-	len += 16;
-	memcpy(key + len, s->cred.groups, s->cred.ngroups * 4);
-	len += s->cred.ngroups * 4;
 	memcpy(key + len, f->key.fh.data, f->key.fh.len);
 	return len + f->key.fh.len;
 }
@@ -99,7 +91,7 @@ static struct nfsappend_file *make(const struct nfsappend_file_key *key,
 	f->key = *key;
 	snprintf(f->path, sizeof f->path, "%s", path);
 	if (nfsappend_segment_open(&f->segment, segkey,
-		    segment_key(f, segkey, sizeof segkey)) != 0) {
+		    segment_key(f, segkey)) != 0) {
 		nfsappend_slab_give(&slab, f);
 		return NULL;
 	}
@@ -154,12 +146,23 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *p,
 					 p->path, out)
 			       : -ENOMEM;
 
+	if (r == 0 && (*out)->name[0] == '\0')
+		nfsappend_file_name(*out, &p->dir, p->name);
 	if (r != 0)
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_ADOPT_FAILED,
 			"an inherited descriptor of %s cannot be served: the "
 			"nfs module or memory is missing; its writes fail",
 			p->path);
 	return r == 0 ? 0 : -EIO;
+}
+
+void nfsappend_file_name(struct nfsappend_file *f,
+	const struct nfsappend_fh *dir, const char *name)
+{
+	pthread_mutex_lock(&registry_lock);
+	f->dir = *dir;
+	snprintf(f->name, sizeof f->name, "%s", name);
+	pthread_mutex_unlock(&registry_lock);
 }
 
 void nfsappend_file_put(struct nfsappend_file *f)

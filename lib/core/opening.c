@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/opening.h"
 #include "core/pathcall.h"
+#include "core/state.h"
 #include "core/table.h"
 
 struct opening {
@@ -19,6 +20,8 @@ struct opening {
 	bool writes;
 	struct nfsappend_waiting w;
 	struct nfsappend_place *place;
+	bool made; /* by an OPEN of NFSv4, whose state is in slot */
+	struct nfsappend_slot slot;
 };
 
 static int create(struct opening *o)
@@ -36,9 +39,23 @@ static int create(struct opening *o)
 				 0) != sizeof verifier)
 		verifier = (uint64_t)nfsappend_now() ^
 			(uint64_t)sys_gettid() << 40;
-	NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
-		exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED, mode,
-		verifier, &p->fh, &p->attr);
+	if (p->server->target.version == 4) {
+		struct nfsappend_open_args args = {.dir = &p->dir,
+			.name = p->name,
+			.create = true,
+			.how = exclusive ? NFSAPPEND_EXCLUSIVE
+					 : NFSAPPEND_UNCHECKED,
+			.mode = mode,
+			.verifier = verifier};
+
+		r = nfsappend_state_create(p->server, &o->w, &o->slot, &args,
+			&p->fh, &p->attr);
+		o->made = r == 0;
+	} else {
+		NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
+			exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED,
+			mode, verifier, &p->fh, &p->attr);
+	}
 	if (r == 0 && p->fh.len == 0) /* RFC 1813 3.3.8: may be missing */
 		NFSAPPEND_CALL(p->server, &o->w, r, lookup, &p->dir, p->name,
 			&p->fh, &p->attr);
@@ -110,6 +127,7 @@ static int locate(struct opening *o, int dirfd, const char *path,
 		return NFSAPPEND_NOT_OURS;
 	if (r != 0)
 		return r;
+	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
 	if (o->flags & O_PATH || (o->flags & O_TMPFILE) == O_TMPFILE)
 		return unsupported(o, "O_PATH or O_TMPFILE");
 	if (p->found)
@@ -138,6 +156,8 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	struct nfsappend_open *open;
 	int fd;
 
+	ph.dir = file->dir;
+	memcpy(ph.name, file->name, sizeof ph.name);
 	memcpy(ph.path, file->path, sizeof ph.path);
 	fd = nfsappend_placeholder_make(&ph, o->flags);
 	if (fd < 0) {
@@ -179,6 +199,19 @@ static bool worth_telling(const struct opening *o, int error)
 	return error != -ENOENT || o->flags & O_CREAT;
 }
 
+/* NFSv4: what was opened to create the file is kept where it is of use. */
+static int open_state(struct opening *o, struct nfsappend_file *file)
+{
+	int r;
+
+	if (file->sharing != NFSAPPEND_LOCKED || !o->writes ||
+		!(o->flags & O_APPEND))
+		return 0;
+	r = nfsappend_state_prepare(file, o->made ? &o->slot : NULL);
+	o->made = false;
+	return r;
+}
+
 static int open_mapped(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
@@ -196,6 +229,15 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			nfsappend_config_sharing(p->map->target.version),
 			nfsappend_config.timeout_s, p->attr.fileid, shown,
 			&file);
+	if (r == 0) {
+		if (p->name[0] != '\0')
+			nfsappend_file_name(file, &p->dir, p->name);
+		r = open_state(o, file);
+		if (r != 0)
+			nfsappend_file_put(file);
+	}
+	if (o->made)
+		nfsappend_state_close(p->server, &o->w, &o->slot, &p->fh);
 	if (r != 0) {
 		if (worth_telling(o, r))
 			nfsappend_log(NFSAPPEND_WARN,
@@ -208,7 +250,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
-	if (o->flags & O_TRUNC && o->writes && !created) {
+	if (o->flags & O_TRUNC && !created) {
 		struct nfsappend_attr empty = {.size = 0};
 
 		r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);

@@ -160,7 +160,7 @@ static bool enter_nested(struct nfsappend_walk *walk, int *n, const char **s)
 }
 
 int nfsappend_path_walk(int dirfd, const char *path,
-	struct nfsappend_walk *walk)
+	bool follow, struct nfsappend_walk *walk)
 {
 	char *done = walk->done, *target = walk->target;
 	const char *s = walk->todo;
@@ -218,8 +218,9 @@ int nfsappend_path_walk(int dirfd, const char *path,
 		memcpy(done + n + 1, s, len);
 		done[n + 1 + len] = '\0';
 		s += len;
-		/* A map's DIR wins over what lies there on this host. */
-		long t = nfsappend_path_match(done)
+		/* A map's DIR wins over what lies there on this host; a last
+		 * link that is not followed is the kernel's to refuse. */
+		long t = nfsappend_path_match(done) || (!follow && *s == '\0')
 			? -EINVAL
 			: sys_readlinkat(AT_FDCWD, done, target,
 				  sizeof walk->target - 1);

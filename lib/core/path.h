@@ -41,8 +41,10 @@ struct nfsappend_walk {
 /*
  * Follows path from dirfd (AT_FDCWD: the working directory) through local
  * directories and links until it enters a map or ends. 0 or -errno
- * (ENAMETOOLONG, ELOOP, EBADF, ENOTDIR). walk->links is carried over.
+ * (ENAMETOOLONG, ELOOP, EBADF, ENOTDIR). walk->links is carried over. follow:
+ * also a link that is the last component.
  */
-int nfsappend_path_walk(int dirfd, const char *path, struct nfsappend_walk *);
+int nfsappend_path_walk(int dirfd, const char *path, bool follow,
+	struct nfsappend_walk *);
 
 #endif

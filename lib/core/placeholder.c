@@ -8,7 +8,7 @@
 
 #include "core/placeholder.h"
 
-#define MAGIC UINT64_C(0x31646e65707061e6) /* changes with the layout */
+#define MAGIC UINT64_C(0x32646e65707061e6) /* changes with the layout */
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
@@ -56,6 +56,8 @@ static bool plausible(const struct nfsappend_placeholder *p)
 {
 	return p->magic == MAGIC && p->size == sizeof *p &&
 		p->fh.len > 0 && p->fh.len <= NFSAPPEND_FH_MAX &&
+		p->dir.len <= NFSAPPEND_FH_MAX &&
+		memchr(p->name, 0, sizeof p->name) != NULL &&
 		p->contact.root.len <= NFSAPPEND_FH_MAX &&
 		p->contact.wtmax > 0 && p->contact.rtmax > 0 &&
 		p->cred.ngroups <= NFSAPPEND_GROUPS_MAX &&
@@ -70,10 +72,11 @@ static bool plausible(const struct nfsappend_placeholder *p)
 int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 {
 	char link[40];
-	long r;
+	long r, seals = sys_fcntl(fd, F_GET_SEALS, 0);
 
-	/* Nobody can have changed a memfd with these seals. */
-	if (sys_fcntl(fd, F_GET_SEALS, 0) != SEALS)
+	/* Nobody can have changed a memfd with these seals. With the sysctl
+	 * vm.memfd_noexec there is one more on every memfd. */
+	if (seals < 0 || (seals & SEALS) != SEALS)
 		return -EINVAL;
 	r = sys_pread(fd, p, sizeof *p, 0);
 	if (r == -EBADF) {

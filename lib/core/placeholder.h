@@ -31,6 +31,8 @@ struct nfsappend_placeholder {
 	struct nfsappend_contact contact;
 	struct nfsappend_cred cred;
 	struct nfsappend_fh fh;
+	struct nfsappend_fh dir;
+	char name[NFSAPPEND_NAME_MAX + 1]; /* in dir */
 	char path[1024]; /* as resolved, for messages; may be cut short */
 };
 

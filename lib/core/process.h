@@ -59,6 +59,7 @@ struct nfsappend_waiting {
 	int64_t start;
 	const char *server;
 	bool reported;
+	bool grace; /* told of a grace period */
 };
 void nfsappend_wait_start(struct nfsappend_waiting *, const char *server,
 	unsigned timeout_s);

@@ -42,16 +42,27 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return nfsappend_server_contact(p->server, w);
 }
 
-/* rest: what follows a link or leads out of the map; slash: between them,
- * or what the path ended in. */
-static int restart(struct nfsappend_place *p, const char *head, size_t headlen,
-	bool slash, const char *rest)
+/* head and what is left of the path, into place->path. A slash that was not
+ * there would ask for a directory. */
+static int join(struct nfsappend_place *p, const char *head, int headlen,
+	const char *rest)
 {
+	bool slash = headlen == 0 || *rest != '\0' || p->slash;
+
 	/* rest may lie in walk.rest; path is another buffer. */
-	if (snprintf(p->path, sizeof p->path, "%.*s%s%s", (int)headlen, head,
+	if (snprintf(p->path, sizeof p->path, "%.*s%s%s", headlen, head,
 		    slash ? "/" : "", rest) >= (int)sizeof p->path)
 		return -ENAMETOOLONG;
-	return RESTART;
+	return 0;
+}
+
+/* rest: what follows a link or leads out of the map. */
+static int restart(struct nfsappend_place *p, const char *head, int headlen,
+	const char *rest)
+{
+	int r = join(p, head, headlen, rest);
+
+	return r == 0 ? RESTART : r;
 }
 
 static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
@@ -69,12 +80,11 @@ static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
 	if (target[0] == '\0')
 		return -ENOENT;
 	if (target[0] == '/') /* of this host, as on a kernel mount */
-		return restart(p, target, strlen(target), p->slash, rest);
-	r = restart(p, target, strlen(target), p->slash, rest);
-	if (r != RESTART)
-		return r;
-	strcpy(p->walk.rest, p->path);
-	return DONE;
+		return restart(p, target, (int)strlen(target), rest);
+	r = join(p, target, (int)strlen(target), rest);
+	if (r == 0)
+		strcpy(p->walk.rest, p->path);
+	return r;
 }
 
 /* Is here/name the DIR of another map? It hides what the server has. */
@@ -152,24 +162,24 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 			p->found = r == 0;
 			return r;
 		}
+		p->slash = s[len] == '/';
 		if (len == 2 && s[0] == '.' && s[1] == '.') {
 			if (p->depth > 0) {
 				ascend(p);
 				s = rest;
 				continue;
 			}
-			const char *up = strrchr(p->here, '/');
+			const char *up = strrchr(p->map->dir, '/');
 
-			return restart(p, p->here, (size_t)(up - p->here),
-				true, rest);
+			return restart(p, p->map->dir,
+				(int)(up - p->map->dir), rest);
 		}
 		if (len > NFSAPPEND_NAME_MAX)
 			return -ENAMETOOLONG;
 		memcpy(p->name, s, len);
 		p->name[len] = '\0';
-		p->slash = s[len] == '/';
 		if (nested(p))
-			return restart(p, p->here, strlen(p->here), p->slash,
+			return restart(p, p->here, (int)strlen(p->here),
 				rest);
 		r = look_up(w, p);
 		if (r == -ENOENT && *rest == '\0') {
@@ -209,7 +219,7 @@ int nfsappend_resolve(int dirfd, const char *path, bool follow,
 	p->walk.links = 0;
 	for (;;) {
 		p->map = NULL;
-		r = nfsappend_path_walk(dirfd, path, &p->walk);
+		r = nfsappend_path_walk(dirfd, path, follow, &p->walk);
 		if (r != 0 || p->walk.map == NULL)
 			return r;
 		r = enter_map(w, p);

@@ -136,6 +136,18 @@ struct nfsappend_server *nfsappend_server_get(
 	return s;
 }
 
+size_t nfsappend_server_key(const struct nfsappend_server *s, uint8_t *key)
+{
+	size_t len = (size_t)snprintf((char *)key, 60, "%u %u %u %u ",
+		s->target.version, s->cred.uid, s->cred.gid,
+		ntohs(s->contact.address.sin6_port));
+
+	memcpy(key + len, &s->contact.address.sin6_addr, 16);
+	len += 16;
+	memcpy(key + len, s->cred.groups, s->cred.ngroups * 4);
+	return len + s->cred.ngroups * 4;
+}
+
 static const char *cure(int error)
 {
 	switch (-error) {
@@ -204,11 +216,19 @@ bool nfsappend_server_again(struct nfsappend_server *s,
 	 * while it is away. JUKEBOX and DELAY from 2 ms, since a delegation
 	 * is recalled in that time. */
 	int64_t first = *result == NFSAPPEND_DELAY ? 2 * MS : 10 * MS;
-	int64_t pause = first << (*tries < 7 ? *tries : 7);
+	unsigned shift = *result == NFSAPPEND_GRACE ? 5 : 7;
+	int64_t pause = first << (*tries < shift ? *tries : shift);
 
 	if (*result <= 0) {
 		nfsappend_wait_over(w);
 		return false;
+	}
+	if (*result == NFSAPPEND_GRACE && !w->grace) {
+		w->grace = true;
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_GRACE,
+			"server %s has restarted and is in its grace period; "
+			"waiting for its end",
+			s->name);
 	}
 	if (*result == NFSAPPEND_TIMED_OUT ||
 		nfsappend_wait_sleep(w, pause) != 0) {

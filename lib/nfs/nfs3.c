@@ -8,6 +8,7 @@
 #include <nfsc/libnfs-raw-nfs.h>
 
 #include "nfs/errors.h"
+#include "nfs/exchange.h"
 #include "nfs/nfs3.h"
 #include "nfs/session.h"
 
@@ -70,11 +71,18 @@ int nfsappend_nfs3_getattr(struct nfsappend_session *s,
 	struct nfsappend_attr *attr)
 {
 	GETATTR3args args = {.object = nfsappend_fh3(fh)};
-	int r;
+	GETATTR3res res = {0};
+	struct nfsappend_exchange x = {.program = NFS_PROGRAM,
+		.version = NFS_V3,
+		.procedure = NFS3_GETATTR,
+		.encode = (zdrproc_t)zdr_GETATTR3args,
+		.args = &args,
+		.results = (zdrproc_t)zdr_GETATTR3res,
+		.res = &res,
+		.decode = decode_getattr,
+		.out = attr};
 
-	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_getattr_async, &args,
-		decode_getattr, attr);
-	return r;
+	return nfsappend_exchange(s, wait, &x);
 }
 
 static int decode_setattr(void *data, void *out)
@@ -317,6 +325,15 @@ static int decode_write(void *data, void *out)
 	return 0;
 }
 
+/* RFC 1813 3.3.7, up to the data. */
+static uint32_t encode_write(ZDR *zdr, WRITE3args *args)
+{
+	return zdr_nfs_fh3(zdr, &args->file) &&
+		zdr_offset3(zdr, &args->offset) &&
+		zdr_count3(zdr, &args->count) &&
+		zdr_stable_how(zdr, &args->stable);
+}
+
 int nfsappend_nfs3_write(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, const void *buf, uint32_t len,
@@ -327,14 +344,23 @@ int nfsappend_nfs3_write(struct nfsappend_session *s,
 		.offset = offset,
 		.count = len,
 		.stable = FILE_SYNC,
-		.data = {.data_len = len, .data_val = (char *)buf},
 	};
+	WRITE3res res = {0};
 	struct writing w = {len, written};
+	struct nfsappend_exchange x = {.program = NFS_PROGRAM,
+		.version = NFS_V3,
+		.procedure = NFS3_WRITE,
+		.encode = (zdrproc_t)encode_write,
+		.args = &args,
+		.data = buf,
+		.len = len,
+		.results = (zdrproc_t)zdr_WRITE3res,
+		.res = &res,
+		.decode = decode_write,
+		.out = &w};
 	uint32_t before = wait->rpcs;
-	int r;
+	int r = nfsappend_exchange(s, wait, &x);
 
-	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_write_async, &args, decode_write,
-		&w);
 	wait->write_rpcs += wait->rpcs - before;
 	return r;
 }

@@ -78,7 +78,6 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 	}
 	while (left > 0) {
 		struct nfsappend_use use;
-		struct iovec iov = {(void *)at, (size_t)left};
 		ssize_t r;
 
 		if (!nfsappend_use_begin_cancellable(&use, f->_fileno)) {
@@ -88,9 +87,9 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 				(size_t)left);
 		} else {
 			r = use.error != 0 ? use.error
-					   : nfsappend_io_write(use.open,
-						     use.fd, &iov, 1,
-						     NFSAPPEND_AT_POSITION, 0);
+					   : nfsappend_io_write_one(use.open,
+						     use.fd, at, (size_t)left,
+						     NFSAPPEND_AT_POSITION);
 			nfsappend_use_end(&use);
 			r = nfsappend_result(r);
 		}
