@@ -134,7 +134,7 @@ same_as_local() {
 			>>"$BATS_TEST_TMPDIR/outcome.$kind"
 	done
 	diff -u "$BATS_TEST_TMPDIR"/outcome.{local,shimmed} &&
-		diff -r "$control" "$SERVED"
+		diff -r --no-dereference "$control" "$SERVED"
 }
 
 # The last `run`, with the folder's name made neutral.
@@ -144,7 +144,7 @@ outcome() {
 }
 
 listing() {
-	(cd "$1" && find . -printf '%P %y %m %s\n' | sort | tail -n +2)
+	(cd "$1" && find . -printf '%P %y %m %s %l\n' | sort | tail -n +2)
 }
 
 # No program under test may have written anything but to the server.
