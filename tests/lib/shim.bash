@@ -11,7 +11,6 @@
 #   NFSAPPEND_TEST_RUNNER  words put before each program, e.g. valgrind's
 #   NFSAPPEND_SANITIZER    path of libasan for a prefix built with
 #                          --enable-sanitizers
-#   NFSAPPEND_LOGS      another name for the managed directory than /logs
 #   NFSAPPEND_CONTROL   1: no shim, programs write straight to the server's own
 #                       folder; what fails then is a fault of the test
 #
