@@ -16,6 +16,7 @@
 #include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
+#include "core/queue.h"
 #include "core/usercopy.h"
 
 /* Does the WRITE itself say where it thinks the file ends? */
@@ -125,6 +126,17 @@ failed:
 	return r;
 }
 
+/* For a successor, should we die: how far the batch has come. Before the
+ * record is settled, so that at no point it looks as if it was not sent. */
+static void note_landed(struct nfsappend_op *op, ssize_t r)
+{
+	struct nfsappend_segment *s = op->seg;
+
+	if (r > 0)
+		s->landed = s->batch_base + (uint64_t)r;
+	__atomic_store_n(&s->sending, 0, __ATOMIC_RELEASE);
+}
+
 /* send_staged() with the segment told before and after. */
 static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	uint32_t len, enum nfsappend_pending how)
@@ -135,14 +147,18 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	s->touched = 1;
 	s->pending_offset = offset;
 	s->pending_len = len;
+	s->batch_base = op->base;
+	__atomic_store_n(&s->sending, 1, __ATOMIC_RELEASE);
 	if (how == NFSAPPEND_IN_FLIGHT &&
 		op->file->sharing == NFSAPPEND_LOCKED) {
 		/* What is under way stands in the slot. */
 		r = nfsappend_locked_send(op);
+		note_landed(op, r);
 		return r == -EINPROGRESS ? -EIO : r;
 	}
 	__atomic_store_n(&s->pending, how, __ATOMIC_RELEASE);
 	r = send_staged(op, false);
+	note_landed(op, r);
 	if (r != -EINPROGRESS)
 		__atomic_store_n(
 			&s->pending, NFSAPPEND_SETTLED, __ATOMIC_RELEASE);
@@ -180,7 +196,32 @@ static int settle_predecessor(struct nfsappend_op *op)
 		s->size_known = 0; /* its end is not the file's */
 	if (r == -EINPROGRESS)
 		return -EIO;
+	note_landed(op, r);
 	s->pending = NFSAPPEND_SETTLED;
+	return 0;
+}
+
+/* The records that the dead leader had taken from the queue: which of them
+ * are in the file? 0 or -EIO. */
+static int settle_orphans(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_queue *q =
+		nfsappend_segment_queue(&op->file->segment, false);
+
+	if (s->sending && s->pending_len > 0 &&
+		s->pending_len <= s->allocated) {
+		/* It died between the answer and the note. */
+		int r = nfsappend_op_read_back(op, s->pending_offset,
+			s->pending_len);
+
+		if (r < 0 && r != -ESTALE)
+			return -EIO;
+		note_landed(op, r == NFSAPPEND_IS_IN ? s->pending_len : 0);
+	}
+	if (q != NULL)
+		nfsappend_queue_recover(q, s->landed, s->size);
+	s->orphaned = 0;
 	return 0;
 }
 
@@ -223,10 +264,8 @@ static void count_rpcs(struct nfsappend_op *op)
 	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
 }
 
-int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
+void nfsappend_op_start(struct nfsappend_op *op, struct nfsappend_file *f)
 {
-	int r;
-
 	nfsappend_attr_forget(f);
 	op->file = f;
 	op->seg = f->segment.shared;
@@ -234,7 +273,28 @@ int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
 	op->limit = INT64_MAX;
 	op->expected = NFSAPPEND_ANY_END;
 	op->more = false;
+	op->base = 0;
 	nfsappend_wait_start(&op->w, f->key.server->name, f->timeout_s);
+}
+
+int nfsappend_op_settle_lead(struct nfsappend_op *op)
+{
+	int r = settle_predecessor(op);
+
+	if (r == 0 && op->seg->orphaned)
+		r = settle_orphans(op);
+	if (r != 0) {
+		nfsappend_segment_unlead(&op->file->segment);
+		count_rpcs(op);
+	}
+	return r;
+}
+
+int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
+{
+	int r;
+
+	nfsappend_op_start(op, f);
 	r = nfsappend_segment_lead(&f->segment, &op->w);
 	if (r == -ETIMEDOUT)
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
@@ -244,12 +304,7 @@ int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
 			f->path);
 	if (r < 0)
 		return -EIO;
-	r = settle_predecessor(op);
-	if (r != 0) {
-		nfsappend_segment_unlead(&f->segment);
-		count_rpcs(op);
-	}
-	return r;
+	return nfsappend_op_settle_lead(op);
 }
 
 void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
@@ -273,7 +328,7 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 			nfsappend_cure((int)-result));
 }
 
-static uint32_t chunk_max(struct nfsappend_op *op, size_t left)
+uint32_t nfsappend_op_room(struct nfsappend_op *op, size_t left)
 {
 	uint32_t max = op->file->key.server->contact.wtmax;
 
@@ -309,7 +364,55 @@ static void no_locks(struct nfsappend_file *f)
 	f->sharing = NFSAPPEND_GUARDED;
 }
 
-ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
+size_t nfsappend_op_send(struct nfsappend_op *op, uint32_t len, ssize_t *error,
+	uint64_t *end)
+{
+	struct nfsappend_segment *s = op->seg;
+	size_t done = 0;
+	uint64_t offset;
+	ssize_t r = 0;
+
+	*end = 0;
+	s->landed = 0;
+	while (done < len) {
+		r = find_end(op, done, *end, &offset);
+		if (r != 0)
+			break;
+		op->expected = done > 0 ? offset : NFSAPPEND_ANY_END;
+		op->base = done;
+		r = send_recorded(op, offset, len - (uint32_t)done,
+			NFSAPPEND_IN_FLIGHT);
+		if (r == -EOPNOTSUPP && op->file->sharing == NFSAPPEND_LOCKED) {
+			no_locks(op->file);
+			continue;
+		}
+		if (r <= 0)
+			break;
+		done += (size_t)r;
+		*end = s->size;
+		if (done < len) /* a short WRITE: the rest moves up */
+			memmove(s->stage, s->stage + r, len - done);
+	}
+	op->base = 0;
+	*error = done < len && r < 0 ? r : 0;
+	return done;
+}
+
+static void count_append(struct nfsappend_op *op, size_t bytes)
+{
+	struct nfsappend_stats *stats = &op->file->stats;
+	uint64_t none = 0;
+
+	nfsappend_count(&stats->appends, 1);
+	nfsappend_count(&stats->bytes, bytes);
+	if (bytes > 0)
+		atomic_compare_exchange_strong(&stats->batched_max, &none, 1);
+	nfsappend_stats_latency(stats,
+		(uint64_t)(nfsappend_now() - op->w.start) / 1000);
+}
+
+/* With the leader lock, piece by piece: whatever does not fit a slot. */
+static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	int iovcnt, size_t total, uint64_t limit, uint64_t *fileend,
 	bool *over_limit)
 {
@@ -318,7 +421,6 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 	uint64_t offset;
 	ssize_t r = nfsappend_op_begin(&op, f);
 
-	*fileend = 0;
 	if (r != 0) {
 		nfsappend_count(&f->stats.errors, 1);
 		return r;
@@ -326,7 +428,7 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 	op.limit = limit;
 	while (done < total) {
 		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
-			chunk_max(&op, total - done));
+			nfsappend_op_room(&op, total - done));
 		if (r < 0)
 			break;
 		uint32_t len = (uint32_t)r;
@@ -360,14 +462,31 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 	}
 	if (op.more)
 		nfsappend_locked_release(&op); /* a record cut short */
-	nfsappend_count(&f->stats.appends, 1);
-	nfsappend_count(&f->stats.bytes, done);
-	if (done > 0)
-		atomic_store(&f->stats.batched_max, 1);
-	nfsappend_stats_latency(
-		&f->stats, (uint64_t)(nfsappend_now() - op.w.start) / 1000);
+	count_append(&op, done);
 	nfsappend_op_end(&op, r > 0 || *over_limit ? 0 : r);
 	return done > 0 ? (ssize_t)done : r < 0 ? r : 0;
+}
+
+ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
+	int iovcnt, size_t total, uint64_t limit, uint64_t *fileend,
+	bool *over_limit)
+{
+	struct nfsappend_op op;
+	ssize_t r;
+
+	*fileend = 0;
+	/* A limit of this process is none of the others' business. */
+	if (total > NFSAPPEND_SLOT_DATA || limit != INT64_MAX ||
+		total > f->key.server->contact.wtmax)
+		return append_alone(f, iov, iovcnt, total, limit, fileend,
+			over_limit);
+	nfsappend_op_start(&op, f);
+	r = nfsappend_group_append(&op, iov, iovcnt, total, fileend);
+	if (r == -ENOBUFS)
+		return append_alone(f, iov, iovcnt, total, limit, fileend,
+			over_limit);
+	count_append(&op, r > 0 ? (size_t)r : 0);
+	return r;
 }
 
 ssize_t nfsappend_file_write_at(struct nfsappend_file *f,
@@ -384,7 +503,7 @@ ssize_t nfsappend_file_write_at(struct nfsappend_file *f,
 		uint64_t size = op.seg->size;
 
 		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
-			chunk_max(&op, total - done));
+			nfsappend_op_room(&op, total - done));
 		if (r < 0)
 			break;
 		r = send_recorded(&op, offset + done, (uint32_t)r,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "core/file.h"
 #include "core/io.h"
@@ -80,6 +79,19 @@ static int vector_begin(struct vector *v, const struct iovec *iov, int cnt)
 	return 0;
 }
 
+/* Of one buffer, without looking where it is. */
+static int vector_one(struct vector *v, const void *buf, size_t n)
+{
+	if (n > SSIZE_MAX)
+		return -EINVAL;
+	v->few[0] = (struct iovec){(void *)buf, n};
+	v->iov = v->few;
+	v->cnt = 1;
+	v->total = n < MAX_RW_COUNT ? n : MAX_RW_COUNT;
+	v->many = NULL;
+	return 0;
+}
+
 static void vector_end(struct vector *v)
 {
 	if (v->many != NULL)
@@ -134,71 +146,88 @@ static ssize_t append(struct nfsappend_file *f, int fd, struct vector *v,
 	return r;
 }
 
-static ssize_t write_here(struct nfsappend_open *o, int fd,
-	const struct iovec *iov, int cnt, off64_t offset, int flags)
-{
-	struct vector v;
-	bool at_position = offset == NFSAPPEND_AT_POSITION, appends;
-	long fl;
-	ssize_t r;
-
-	if (o->accmode == O_RDONLY)
-		return -EBADF;
-	if (flags & ~RWF_KNOWN || (flags & RWF_APPEND && flags & RWF_NOAPPEND))
-		return flags & ~RWF_KNOWN ? -EOPNOTSUPP : -EINVAL;
-	if (!at_position && offset < 0)
-		return -EINVAL;
-	r = vector_begin(&v, iov, cnt);
-	if (r != 0)
-		return r;
-	if (v.total == 0)
-		goto out;
-	/* The flag belongs to the open file description, and any process
-	 * that shares it may have changed it. */
-	fl = sys_fcntl(fd, F_GETFL, 0);
-	appends = ((fl & O_APPEND) || flags & RWF_APPEND) &&
-		!(flags & RWF_NOAPPEND);
-	if (appends) {
-		r = append(o->file, fd, &v, at_position);
-		goto out;
-	}
-	if (!at_position) {
-		r = write_at(o->file, &v, (uint64_t)offset);
-		goto out;
-	}
-	offset = sys_lseek(fd, 0, SEEK_CUR);
-	r = offset < 0 ? offset : write_at(o->file, &v, (uint64_t)offset);
-	if (r > 0)
-		sys_lseek(fd, offset + r, SEEK_SET);
-out:
-	vector_end(&v);
-	return r;
-}
-
 struct write_call {
 	struct nfsappend_open *o;
 	int fd;
-	const struct iovec *iov;
+	const struct iovec *iov; /* the program's; or, if one, the buffer: */
 	int cnt;
+	bool one;
+	const void *buf;
+	size_t n;
 	off64_t offset;
 	int flags;
 };
 
-static ssize_t write_there(void *arg)
+static ssize_t write_vector(const struct write_call *c, struct vector *v)
 {
-	struct write_call *c = arg;
+	bool at_position = c->offset == NFSAPPEND_AT_POSITION, appends;
+	off64_t offset = c->offset;
+	ssize_t r;
+	long fl;
 
-	return write_here(c->o, c->fd, c->iov, c->cnt, c->offset, c->flags);
+	if (v->total == 0)
+		return 0;
+	/* The flag belongs to the open file description, and any process
+	 * that shares it may have changed it. */
+	fl = sys_fcntl(c->fd, F_GETFL, 0);
+	appends = ((fl & O_APPEND) || c->flags & RWF_APPEND) &&
+		!(c->flags & RWF_NOAPPEND);
+	if (appends)
+		return append(c->o->file, c->fd, v, at_position);
+	if (!at_position)
+		return write_at(c->o->file, v, (uint64_t)offset);
+	offset = sys_lseek(c->fd, 0, SEEK_CUR);
+	r = offset < 0 ? offset : write_at(c->o->file, v, (uint64_t)offset);
+	if (r > 0)
+		sys_lseek(c->fd, offset + r, SEEK_SET);
+	return r;
+}
+
+static ssize_t write_here(void *arg)
+{
+	const struct write_call *c = arg;
+	struct vector v;
+	ssize_t r;
+
+	if (c->o->accmode == O_RDONLY)
+		return -EBADF;
+	if (c->flags & ~RWF_KNOWN)
+		return -EOPNOTSUPP;
+	if (c->flags & RWF_APPEND && c->flags & RWF_NOAPPEND)
+		return -EINVAL;
+	if (c->offset != NFSAPPEND_AT_POSITION && c->offset < 0)
+		return -EINVAL;
+	r = c->one ? vector_one(&v, c->buf, c->n)
+		   : vector_begin(&v, c->iov, c->cnt);
+	if (r != 0)
+		return r;
+	r = write_vector(c, &v);
+	vector_end(&v);
+	return r;
+}
+
+static ssize_t write_somewhere(struct write_call *c)
+{
+	return nfsappend_needs_proxy() ? nfsappend_proxy(write_here, c)
+				       : write_here(c);
 }
 
 ssize_t nfsappend_io_write(struct nfsappend_open *o, int fd,
 	const struct iovec *iov, int cnt, off64_t offset, int flags)
 {
-	struct write_call call = {o, fd, iov, cnt, offset, flags};
+	struct write_call c = {.o = o, .fd = fd, .iov = iov, .cnt = cnt,
+		.offset = offset, .flags = flags};
 
-	if (nfsappend_needs_proxy())
-		return nfsappend_proxy(write_there, &call);
-	return write_here(o, fd, iov, cnt, offset, flags);
+	return write_somewhere(&c);
+}
+
+ssize_t nfsappend_io_write_one(struct nfsappend_open *o, int fd,
+	const void *buf, size_t n, off64_t offset)
+{
+	struct write_call c = {.o = o, .fd = fd, .one = true, .buf = buf,
+		.n = n, .offset = offset};
+
+	return write_somewhere(&c);
 }
 
 ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
@@ -311,13 +340,5 @@ int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,
 	const struct nfsappend_attr *attr)
 {
-	const struct sockaddr_in6 *a = &o->file->key.server->contact.address;
-	const uint8_t *p = (const uint8_t *)&a->sin6_addr;
-	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
-
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	/* A major number that the kernel gives to nobody (it has 12 bits;
-	 * 0 is for unnamed devices, up to 511 are taken). */
-	return makedev(0xe00 | (h >> 40 & 0xff), h & 0xfffff);
+	return nfsappend_server_device(o->file->key.server, attr);
 }

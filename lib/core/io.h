@@ -14,9 +14,12 @@
 
 #define NFSAPPEND_AT_POSITION (-1) /* read/write, not pread/pwrite */
 
-/* flags: RWF_*, as pwritev2(2). */
+/* flags: RWF_*, as pwritev2(2). The vector may lie where it likes; EFAULT. */
 ssize_t nfsappend_io_write(struct nfsappend_open *, int fd,
 	const struct iovec *, int iovcnt, off64_t offset, int flags);
+/* The same of one buffer: write(2), pwrite(2). */
+ssize_t nfsappend_io_write_one(struct nfsappend_open *, int fd,
+	const void *buf, size_t n, off64_t offset);
 ssize_t nfsappend_io_read(struct nfsappend_open *, int fd,
 	const struct iovec *, int iovcnt, off64_t offset, int flags);
 off64_t nfsappend_io_seek(struct nfsappend_open *, int fd, off64_t, int whence);

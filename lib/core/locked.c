@@ -24,6 +24,7 @@ struct sending {
 	struct nfsappend_op *op;
 	struct nfsappend_slot *slot;
 	struct nfsappend_record rec;
+	int64_t took;	  /* the last step, ns */
 	unsigned busy;	  /* refusals in a row */
 	unsigned tries;	  /* for nfsappend_server_again() */
 	unsigned repeats; /* steps in a row without an answer that counts */
@@ -52,19 +53,22 @@ static int64_t jitter(int64_t max)
 }
 
 /*
- * Another host holds the mutex byte, for a round trip at most. The first
- * refusals back off, so that all find their turn; who has been refused often
- * comes back soon, so that a slow host is not always the last.
+ * Another host holds the mutex byte, for a round trip or two. The pause goes
+ * by what a round trip takes, within limits that let a host far away keep up
+ * with those close by, and grows for two refusals only: who has been refused
+ * often is not put behind those who come anew.
  */
 static int back_off(struct sending *x)
 {
-	unsigned shift = x->busy < 6 ? x->busy : 6;
+	unsigned shift = x->busy < 2 ? x->busy : 2;
+	int64_t base = 2 * x->took;
 
-	if (x->busy >= 12)
-		shift = 1;
+	if (base < 400 * US)
+		base = 400 * US;
+	if (base > 2 * MS)
+		base = 2 * MS;
 	x->busy++;
-	return nfsappend_wait_sleep(
-		&x->op->w, 20 * US + jitter(60 * US << shift));
+	return nfsappend_wait_sleep(&x->op->w, 20 * US + jitter(base << shift));
 }
 
 /*
@@ -160,8 +164,18 @@ static int look_at_twin(struct sending *x)
 	if (x->twin_since == 0)
 		x->twin_since = now;
 	if (nfsappend_op_read_back(op, op->seg->pending_offset,
-		    op->seg->pending_len) == NFSAPPEND_IS_NOT_THERE ||
-		now - x->twin_since > TWIN_NS) {
+		    op->seg->pending_len) == NFSAPPEND_IS_NOT_THERE) {
+		x->rec.not_in = true;
+		return 0;
+	}
+	if (now - x->twin_since > TWIN_NS) {
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
+			"%s: the answer to a WRITE of %u bytes at %llu was "
+			"lost, and another host seems to have written the "
+			"same bytes there; if it has not, the record stands "
+			"twice",
+			op->file->path, op->seg->pending_len,
+			(unsigned long long)op->seg->pending_offset);
 		x->rec.not_in = true;
 		return 0;
 	}

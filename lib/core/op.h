@@ -23,6 +23,8 @@ struct nfsappend_op {
 	uint64_t limit;
 	uint64_t expected;
 	bool more;
+
+	uint64_t base; /* bytes of a batch that went before the staged ones */
 };
 
 /* What became of a record in doubt. */
@@ -59,6 +61,23 @@ void nfsappend_locked_release(struct nfsappend_op *);
 
 /* append.c: takes the leader lock, settles what is in doubt. 0 or -errno. */
 int nfsappend_op_begin(struct nfsappend_op *, struct nfsappend_file *);
+/* Its parts: before the lock; with it, just taken (0 or -errno, and then the
+ * lock is given back). */
+void nfsappend_op_start(struct nfsappend_op *, struct nfsappend_file *);
+int nfsappend_op_settle_lead(struct nfsappend_op *);
 void nfsappend_op_end(struct nfsappend_op *, ssize_t result);
+
+/* append.c: sends len staged bytes to the end of the file, however many
+ * WRITEs that takes: how many are on stable storage, *error what ended it (0
+ * or -errno), *end the end of the file behind them. */
+size_t nfsappend_op_send(struct nfsappend_op *, uint32_t len, ssize_t *error,
+	uint64_t *end);
+/* How many bytes can be staged, at most want. */
+uint32_t nfsappend_op_room(struct nfsappend_op *, size_t want);
+
+/* group.c: a record that fits a slot of the commit queue. As
+ * nfsappend_file_append(); -ENOBUFS: by the direct way. */
+ssize_t nfsappend_group_append(struct nfsappend_op *, const struct iovec *,
+	int iovcnt, size_t total, uint64_t *end);
 
 #endif

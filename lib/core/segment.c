@@ -10,11 +10,18 @@
 #include "core/config_env.h"
 #include "core/errname.h"
 #include "core/log.h"
+#include "core/queue.h"
 #include "core/segment.h"
 
-#define MAGIC (UINT64_C(0x3230676573616e) + sizeof(pthread_mutex_t))
+#define MAGIC (UINT64_C(0x3230676573616e) + sizeof(pthread_mutex_t) + \
+	(sizeof(struct nfsappend_segment) << 16) +                             \
+	(sizeof(struct nfsappend_queue) << 32))
 #define PAGE 4096
-#define SEGMENT_BYTES (PAGE + NFSAPPEND_STAGE_MAX)
+/* Header and the first of the stage, the rest of the stage, the queue. */
+#define STAGE_END (PAGE + NFSAPPEND_STAGE_MAX)
+#define QUEUE_BYTES                                                            \
+	((sizeof(struct nfsappend_queue) + PAGE - 1) / PAGE * PAGE)
+#define SEGMENT_BYTES (STAGE_END + QUEUE_BYTES)
 #define FIRST_STAGE (PAGE - sizeof(struct nfsappend_segment))
 #define LINGER_S 60 /* after its last user, as a lease */
 #define SWEEP_MAX 64
@@ -274,7 +281,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 	if (s->magic != MAGIC || s->keylen != keylen ||
 		memcmp(s->key, key, keylen) != 0 ||
 		s->allocated < FIRST_STAGE ||
-		s->allocated > SEGMENT_BYTES - sizeof *s) {
+		s->allocated > STAGE_END - sizeof *s) {
 		sys_munmap(s, SEGMENT_BYTES);
 		return -EINVAL;
 	}
@@ -356,7 +363,7 @@ int nfsappend_segment_open(struct nfsappend_segment_view *v, const void *key,
 		return -ENOMEM;
 	v->is_private = true;
 	initialise(v->shared, full, n);
-	v->shared->allocated = SEGMENT_BYTES - sizeof *v->shared;
+	v->shared->allocated = STAGE_END - sizeof *v->shared;
 	enter_user(v);
 	return 0;
 }
@@ -378,6 +385,54 @@ void nfsappend_segment_close(struct nfsappend_segment_view *v)
 	}
 	sys_munmap(v->shared, SEGMENT_BYTES);
 	v->shared = NULL;
+}
+
+struct nfsappend_queue *nfsappend_segment_queue(
+	struct nfsappend_segment_view *v, bool make)
+{
+	struct nfsappend_segment *s = v->shared;
+	struct nfsappend_queue *q =
+		(struct nfsappend_queue *)((char *)s + STAGE_END);
+	long fd, r;
+
+	if (atomic_load_explicit(&s->queue_ready, memory_order_acquire))
+		return q;
+	if (!make)
+		return NULL;
+	if (!v->is_private) {
+		/* Memory first, as for the stage. Zeroes are a queue with
+		 * all slots free. */
+		fd = open_segment(v->path, O_RDWR);
+		if (fd < 0)
+			return NULL;
+		r = sys_fallocate(fd, 0, STAGE_END, QUEUE_BYTES);
+		sys_close(fd);
+		if (r != 0)
+			return NULL;
+	}
+	atomic_store_explicit(&s->queue_ready, 1, memory_order_release);
+	return q;
+}
+
+/* The mutex is ours by r, of a pthread_mutex_*lock(). */
+static int leads(struct nfsappend_segment_view *v, int r)
+{
+	if (r == EBUSY)
+		return -EBUSY;
+	if (v->registered != nfsappend_process->pid)
+		enter_user(v);
+	if (r == EOWNERDEAD) {
+		pthread_mutex_consistent(&v->shared->leader);
+		v->shared->size_known = 0;
+		v->shared->orphaned = 1;
+		return 1;
+	}
+	return r == 0 ? 0 : -EIO;
+}
+
+int nfsappend_segment_trylead(struct nfsappend_segment_view *v)
+{
+	return leads(v, pthread_mutex_trylock(&v->shared->leader));
 }
 
 int nfsappend_segment_lead(struct nfsappend_segment_view *v,
@@ -402,19 +457,16 @@ int nfsappend_segment_lead(struct nfsappend_segment_view *v,
 			r = EBUSY;
 		}
 	}
-	if (v->registered != nfsappend_process->pid)
-		enter_user(v);
-	if (r == EOWNERDEAD) {
-		pthread_mutex_consistent(&s->leader);
-		s->size_known = 0;
-		return 1;
-	}
-	return r == 0 ? 0 : -EIO;
+	return leads(v, r);
 }
 
 void nfsappend_segment_unlead(struct nfsappend_segment_view *v)
 {
+	struct nfsappend_queue *q = nfsappend_segment_queue(v, false);
+
 	pthread_mutex_unlock(&v->shared->leader);
+	if (q != NULL)
+		nfsappend_queue_wake(q);
 }
 
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
@@ -427,7 +479,7 @@ uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
 
 	if (want > NFSAPPEND_STAGE_MAX)
 		want = NFSAPPEND_STAGE_MAX;
-	if (have < FIRST_STAGE || have > SEGMENT_BYTES - sizeof *s)
+	if (have < FIRST_STAGE || have > STAGE_END - sizeof *s)
 		have = FIRST_STAGE; /* somebody scribbled on it */
 	if (want <= have)
 		return want;

@@ -52,6 +52,16 @@ struct nfsappend_segment {
 	struct nfsappend_slot slot;
 	struct nfsappend_client client;
 
+	/* Of a batch from the commit queue: bytes of it on stable storage,
+	 * and whether pending_len more at pending_offset have been sent of
+	 * which that is not yet noted; batch_base: landed before them. A
+	 * leader that died leaves orphaned set until its batch is settled. */
+	uint64_t landed;
+	uint64_t batch_base;
+	uint32_t sending;
+	uint32_t orphaned;
+
+	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
 
 	_Atomic int64_t used_s; /* CLOCK_MONOTONIC, last use */
@@ -71,16 +81,26 @@ struct nfsappend_segment_view {
 	char path[300];	 /* in the runtime directory */
 };
 
+struct nfsappend_queue;
+
 /* key: what makes two processes meet. 0 or -ENOMEM; with no usable runtime
  * directory the segment is private, and told so once. */
 int nfsappend_segment_open(struct nfsappend_segment_view *, const void *key,
 	size_t keylen);
 void nfsappend_segment_close(struct nfsappend_segment_view *);
 
+/* The commit queue, if memory stands behind it; make: see that it does (the
+ * first time two writers meet). NULL: each writer leads for itself. */
+struct nfsappend_queue *nfsappend_segment_queue(
+	struct nfsappend_segment_view *, bool make);
+
 /* Takes the leader lock: 0, 1 when the holder before died with it (the lock
  * is held, size_known is false, pending tells), -ETIMEDOUT. */
 int nfsappend_segment_lead(struct nfsappend_segment_view *,
 	struct nfsappend_waiting *);
+/* The same without waiting: -EBUSY. */
+int nfsappend_segment_trylead(struct nfsappend_segment_view *);
+/* Gives it back and wakes who sleeps on the queue. */
 void nfsappend_segment_unlead(struct nfsappend_segment_view *);
 
 /* How many bytes of the stage can be used, at most want; as leader. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "core/sys.h"
+#include "core/process.h"
 #include "core/usercopy.h"
 
 /* Without process_vm_readv() (a seccomp filter): a memfd in the middle, and
@@ -26,7 +26,9 @@ static ssize_t by_memfd(void *to, const void *from, size_t n)
 static ssize_t copy_one(void *to, const void *from, size_t n)
 {
 	struct iovec here = {to, n}, there = {(void *)from, n};
-	ssize_t r = sys_process_vm_readv(sys_getpid(), &here, 1, &there, 1);
+	/* The owner of the memory, in a vfork child its parent. */
+	ssize_t r = sys_process_vm_readv(nfsappend_process->pid, &here, 1,
+		&there, 1);
 
 	if (r == -EPERM || r == -ENOSYS || r == -ESRCH)
 		r = by_memfd(to, from, n);

@@ -154,28 +154,33 @@ static int open_socket(const struct sockaddr_in6 *to,
 	return r;
 }
 
-static struct rpc_context *make_context(int fd,
+static int make_context(struct nfsappend_connection *c, int fd,
 	const struct nfsappend_cred *cred)
 {
 	struct rpc_context *rpc = rpc_init_context();
+	uint32_t xid = random32();
 	struct utsname name;
 	struct AUTH *auth;
 
 	if (rpc == NULL)
-		return NULL;
+		return -ENOMEM;
 	if (uname(&name) != 0)
 		strcpy(name.nodename, "localhost");
 	auth = libnfs_authunix_create(name.nodename, cred->uid, cred->gid,
 		cred->ngroups, (uint32_t *)cred->groups);
 	if (auth == NULL) {
 		rpc_destroy_context(rpc);
-		return NULL;
+		return -ENOMEM;
 	}
 	rpc_set_auth(rpc, auth);
-	rpc_set_next_xid(rpc, random32());
+	rpc_set_next_xid(rpc, xid);
 	rpc_set_fd(rpc, fd);
 	rpc_service(rpc, POLLOUT); /* marks it connected */
-	return rpc;
+	c->rpc = rpc;
+	c->auth = auth;
+	/* Half way round: a server's cache of replies goes by the xid. */
+	c->xid = xid ^ UINT32_C(0x80000000);
+	return 0;
 }
 
 int nfsappend_connect(const struct sockaddr_in6 *address,
@@ -199,9 +204,10 @@ int nfsappend_connect(const struct sockaddr_in6 *address,
 		return r;
 	}
 	fd = nfsappend_services->socket_hold(c->slot);
-	c->rpc = fd >= 0 ? make_context(fd, cred) : NULL;
-	nfsappend_services->socket_unhold(c->slot);
-	if (c->rpc == NULL) {
+	r = fd >= 0 ? make_context(c, fd, cred) : -ENOMEM;
+	if (fd >= 0)
+		nfsappend_services->socket_unhold(c->slot);
+	if (r != 0) {
 		nfsappend_services->socket_drop(c->slot);
 		free(c);
 		return -ENOMEM;

@@ -9,6 +9,7 @@
 
 #include <nfsc/libnfs.h>
 #include <nfsc/libnfs-raw.h>
+#include <nfsc/libnfs-zdr.h>
 
 #include "core/backend.h"
 
@@ -17,6 +18,8 @@ extern const struct nfsappend_services *nfsappend_services;
 struct nfsappend_connection {
 	struct nfsappend_connection *next;
 	struct rpc_context *rpc;
+	struct AUTH *auth; /* the context's */
+	uint32_t xid;	   /* the next one of exchange.c */
 	int slot;	   /* of the socket, see nfsappend_services */
 	int64_t last_used; /* CLOCK_MONOTONIC ns */
 };

@@ -8,10 +8,11 @@
 #include <nfsc/libnfs-raw-nfs.h>
 
 #include "nfs/errors.h"
+#include "nfs/exchange.h"
 #include "nfs/nfs3.h"
 #include "nfs/session.h"
 
-static nfs_fh3 fh3(const struct nfsappend_fh *fh)
+nfs_fh3 nfsappend_fh3(const struct nfsappend_fh *fh)
 {
 	nfs_fh3 f;
 
@@ -69,12 +70,19 @@ int nfsappend_nfs3_getattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	struct nfsappend_attr *attr)
 {
-	GETATTR3args args = {.object = fh3(fh)};
-	int r;
+	GETATTR3args args = {.object = nfsappend_fh3(fh)};
+	GETATTR3res res = {0};
+	struct nfsappend_exchange x = {.program = NFS_PROGRAM,
+		.version = NFS_V3,
+		.procedure = NFS3_GETATTR,
+		.encode = (zdrproc_t)zdr_GETATTR3args,
+		.args = &args,
+		.results = (zdrproc_t)zdr_GETATTR3res,
+		.res = &res,
+		.decode = decode_getattr,
+		.out = attr};
 
-	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_getattr_async, &args,
-		decode_getattr, attr);
-	return r;
+	return nfsappend_exchange(s, wait, &x);
 }
 
 static int decode_setattr(void *data, void *out)
@@ -89,7 +97,7 @@ int nfsappend_nfs3_setattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	unsigned set, const struct nfsappend_attr *attr)
 {
-	SETATTR3args args = {.object = fh3(fh)};
+	SETATTR3args args = {.object = nfsappend_fh3(fh)};
 	sattr3 *a = &args.new_attributes;
 	int r;
 
@@ -141,7 +149,7 @@ int nfsappend_nfs3_lookup(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *dir,
 	const char *name, struct nfsappend_fh *fh, struct nfsappend_attr *attr)
 {
-	LOOKUP3args args = {.what = {fh3(dir), (char *)name}};
+	LOOKUP3args args = {.what = {nfsappend_fh3(dir), (char *)name}};
 	struct found f = {fh, attr, false};
 	int r;
 
@@ -166,7 +174,7 @@ int nfsappend_nfs3_access(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint32_t asked, uint32_t *granted)
 {
-	ACCESS3args args = {.object = fh3(fh), .access = asked};
+	ACCESS3args args = {.object = nfsappend_fh3(fh), .access = asked};
 	int r;
 
 	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_access_async, &args, decode_access,
@@ -198,7 +206,7 @@ int nfsappend_nfs3_readlink(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh, char *buf,
 	size_t len)
 {
-	READLINK3args args = {.symlink = fh3(fh)};
+	READLINK3args args = {.symlink = nfsappend_fh3(fh)};
 	struct text t = {buf, len};
 	int r;
 
@@ -230,7 +238,7 @@ int nfsappend_nfs3_create(struct nfsappend_session *s,
 	uint64_t verifier, struct nfsappend_fh *fh,
 	struct nfsappend_attr *attr)
 {
-	CREATE3args args = {.where = {fh3(dir), (char *)name}};
+	CREATE3args args = {.where = {nfsappend_fh3(dir), (char *)name}};
 	struct found f = {fh, attr, false};
 	int r;
 
@@ -278,7 +286,7 @@ int nfsappend_nfs3_read(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, void *buf, uint32_t *len, bool *eof)
 {
-	READ3args args = {.file = fh3(fh), .offset = offset, .count = *len};
+	READ3args args = {.file = nfsappend_fh3(fh), .offset = offset, .count = *len};
 	struct reading in = {buf, *len, eof};
 	int r;
 
@@ -317,24 +325,42 @@ static int decode_write(void *data, void *out)
 	return 0;
 }
 
+/* RFC 1813 3.3.7, up to the data. */
+static uint32_t encode_write(ZDR *zdr, WRITE3args *args)
+{
+	return zdr_nfs_fh3(zdr, &args->file) &&
+		zdr_offset3(zdr, &args->offset) &&
+		zdr_count3(zdr, &args->count) &&
+		zdr_stable_how(zdr, &args->stable);
+}
+
 int nfsappend_nfs3_write(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, const void *buf, uint32_t len,
 	struct nfsappend_written *written)
 {
 	WRITE3args args = {
-		.file = fh3(fh),
+		.file = nfsappend_fh3(fh),
 		.offset = offset,
 		.count = len,
 		.stable = FILE_SYNC,
-		.data = {.data_len = len, .data_val = (char *)buf},
 	};
+	WRITE3res res = {0};
 	struct writing w = {len, written};
+	struct nfsappend_exchange x = {.program = NFS_PROGRAM,
+		.version = NFS_V3,
+		.procedure = NFS3_WRITE,
+		.encode = (zdrproc_t)encode_write,
+		.args = &args,
+		.data = buf,
+		.len = len,
+		.results = (zdrproc_t)zdr_WRITE3res,
+		.res = &res,
+		.decode = decode_write,
+		.out = &w};
 	uint32_t before = wait->rpcs;
-	int r;
+	int r = nfsappend_exchange(s, wait, &x);
 
-	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_write_async, &args, decode_write,
-		&w);
 	wait->write_rpcs += wait->rpcs - before;
 	return r;
 }
@@ -353,7 +379,7 @@ int nfsappend_nfs3_commit(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, uint32_t len, uint64_t *verifier)
 {
-	COMMIT3args args = {.file = fh3(fh), .offset = offset, .count = len};
+	COMMIT3args args = {.file = nfsappend_fh3(fh), .offset = offset, .count = len};
 	int r;
 
 	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_commit_async, &args, decode_commit,

@@ -22,7 +22,7 @@ static void image_ends(void)
 {
 	int saved = errno;
 
-	if (nfsappend_active && nfsappend_start() && nfsappend_file_any() &&
+	if (nfsappend_active && nfsappend_file_any() &&
 		!nfsappend_in_vfork_child())
 		nfsappend_stats_write();
 	errno = saved;
@@ -31,7 +31,7 @@ static void image_ends(void)
 __attribute__((destructor)) static void destruct(void)
 {
 	/* Nothing is torn down here: stdio flushes after it. */
-	if (nfsappend_active && nfsappend_start() && nfsappend_file_any() &&
+	if (nfsappend_active && nfsappend_file_any() &&
 		!nfsappend_in_vfork_child())
 		nfsappend_stdio_exiting();
 }

@@ -18,6 +18,8 @@
 #include "preload/start.h"
 
 #define NFSAPPEND_HOOK __attribute__((visibility("default")))
+/* The part of a hook that is for managed descriptors only. */
+#define NFSAPPEND_APART __attribute__((noinline))
 
 /* A managed descriptor in use by a call. */
 struct nfsappend_use {

@@ -7,7 +7,7 @@
 #include "core/io.h"
 #include "core/stats.h"
 #include "preload/hook.h"
-#include "preload/stat_fill.h"
+#include "preload/stat.h"
 #include "preload/stdio_slots.h"
 
 /* Members of struct _IO_jump_t (libio/libioP.h), the same in every release
@@ -78,7 +78,6 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 	}
 	while (left > 0) {
 		struct nfsappend_use use;
-		struct iovec iov = {(void *)at, (size_t)left};
 		ssize_t r;
 
 		if (!nfsappend_use_begin_cancellable(&use, f->_fileno)) {
@@ -88,9 +87,9 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 				(size_t)left);
 		} else {
 			r = use.error != 0 ? use.error
-					   : nfsappend_io_write(use.open,
-						     use.fd, &iov, 1,
-						     NFSAPPEND_AT_POSITION, 0);
+					   : nfsappend_io_write_one(use.open,
+						     use.fd, at, (size_t)left,
+						     NFSAPPEND_AT_POSITION);
 			nfsappend_use_end(&use);
 			r = nfsappend_result(r);
 		}
@@ -132,14 +131,11 @@ static int slot_close(FILE *f)
 
 static int slot_stat(FILE *f, void *st)
 {
-	struct nfsappend_use use;
 	int r;
 
-	if (!nfsappend_use_begin(&use, f->_fileno))
-		return _IO_file_stat(f, st);
-	r = use.error != 0 ? use.error : nfsappend_fill_stat(use.open, st);
-	nfsappend_use_end(&use);
-	return (int)nfsappend_result(r);
+	return nfsappend_stat_descriptor(f->_fileno, st, &r)
+		? r
+		: _IO_file_stat(f, st);
 }
 
 /* Bytes that exit() will flush to a managed descriptor? */

@@ -18,15 +18,13 @@ extern int __vdprintf_chk(int, int, const char *, va_list);
  * Ours or the kernel's. The loop runs again when a descriptor that was taken
  * for the kernel's turns out to be a placeholder (nfsappend_escaped()).
  */
-#define WRITE(name, args, fd, iov, cnt, offset, flags)                         \
+#define WRITE(name, args, fd, served)                                          \
 	for (;;) {                                                             \
 		struct nfsappend_use use_;                                     \
 		ssize_t r_;                                                    \
 		if (nfsappend_use_begin_cancellable(&use_, (fd))) {            \
-			r_ = use_.error != 0 ? use_.error                      \
-					     : nfsappend_io_write(use_.open,   \
-						       (fd), (iov), (cnt),     \
-						       (offset), (flags));     \
+			struct nfsappend_open *open_ = use_.open;              \
+			r_ = use_.error != 0 ? use_.error : (served);          \
 			nfsappend_use_end(&use_);                              \
 			return nfsappend_result(r_);                           \
 		}                                                              \
@@ -35,14 +33,28 @@ extern int __vdprintf_chk(int, int, const char *, va_list);
 			return r_;                                             \
 	}
 
+#define ONE(buf, n, offset)                                                    \
+	nfsappend_io_write_one(open_, fd, (buf), (n), (offset))
+#define MANY(iov, cnt, offset, flags)                                          \
+	nfsappend_io_write(open_, fd, (iov), (cnt), (offset), (flags))
+
 /* A negative offset of pwrite() is an error, not "the position". */
 #define OFFSET(offset) ((offset) < 0 ? -2 : (offset))
 
+/* Apart, so that write() on any other descriptor needs no stack frame. */
+static NFSAPPEND_APART ssize_t write_ours(int fd, const void *buf, size_t n)
+{
+	WRITE(write, (fd, buf, n), fd, ONE(buf, n, NFSAPPEND_AT_POSITION));
+}
+
 NFSAPPEND_HOOK ssize_t write(int fd, const void *buf, size_t n)
 {
-	struct iovec iov = {(void *)buf, n};
+	ssize_t r;
 
-	WRITE(write, (fd, buf, n), fd, &iov, 1, NFSAPPEND_AT_POSITION, 0);
+	if (nfsappend_may_be_ours(fd))
+		return write_ours(fd, buf, n);
+	r = NFSAPPEND_REAL(write)(fd, buf, n);
+	return r >= 0 || !nfsappend_escaped(fd) ? r : write_ours(fd, buf, n);
 }
 
 ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n)
@@ -52,47 +64,43 @@ ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n)
 
 NFSAPPEND_HOOK ssize_t writev(int fd, const struct iovec *iov, int cnt)
 {
-	WRITE(writev, (fd, iov, cnt), fd, iov, cnt, NFSAPPEND_AT_POSITION, 0);
+	WRITE(writev, (fd, iov, cnt), fd, MANY(iov, cnt, NFSAPPEND_AT_POSITION, 0));
 }
 
 NFSAPPEND_HOOK ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
-	struct iovec iov = {(void *)buf, n};
-
-	WRITE(pwrite, (fd, buf, n, offset), fd, &iov, 1, OFFSET(offset), 0);
+	WRITE(pwrite, (fd, buf, n, offset), fd, ONE(buf, n, OFFSET(offset)));
 }
 
 NFSAPPEND_HOOK ssize_t pwrite64(int fd, const void *buf, size_t n,
 	off64_t offset)
 {
-	struct iovec iov = {(void *)buf, n};
-
-	WRITE(pwrite64, (fd, buf, n, offset), fd, &iov, 1, OFFSET(offset), 0);
+	WRITE(pwrite64, (fd, buf, n, offset), fd, ONE(buf, n, OFFSET(offset)));
 }
 
 NFSAPPEND_HOOK ssize_t pwritev(int fd, const struct iovec *iov, int cnt,
 	off_t offset)
 {
-	WRITE(pwritev, (fd, iov, cnt, offset), fd, iov, cnt, OFFSET(offset), 0);
+	WRITE(pwritev, (fd, iov, cnt, offset), fd, MANY(iov, cnt, OFFSET(offset), 0));
 }
 
 NFSAPPEND_HOOK ssize_t pwritev64(int fd, const struct iovec *iov, int cnt,
 	off64_t offset)
 {
-	WRITE(pwritev64, (fd, iov, cnt, offset), fd, iov, cnt, OFFSET(offset), 0);
+	WRITE(pwritev64, (fd, iov, cnt, offset), fd, MANY(iov, cnt, OFFSET(offset), 0));
 }
 
 /* Here -1 does mean the position (preadv2(2)). */
 NFSAPPEND_HOOK ssize_t pwritev2(int fd, const struct iovec *iov, int cnt,
 	off_t offset, int flags)
 {
-	WRITE(pwritev2, (fd, iov, cnt, offset, flags), fd, iov, cnt, offset, flags);
+	WRITE(pwritev2, (fd, iov, cnt, offset, flags), fd, MANY(iov, cnt, offset, flags));
 }
 
 NFSAPPEND_HOOK ssize_t pwritev64v2(int fd, const struct iovec *iov, int cnt,
 	off64_t offset, int flags)
 {
-	WRITE(pwritev64v2, (fd, iov, cnt, offset, flags), fd, iov, cnt, offset, flags);
+	WRITE(pwritev64v2, (fd, iov, cnt, offset, flags), fd, MANY(iov, cnt, offset, flags));
 }
 
 /* One record: formatted first, then written whole. */

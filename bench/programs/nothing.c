@@ -1,0 +1,5 @@
+/* nothing: the trivial dynamic program whose start is measured. */
+int main(void)
+{
+	return 0;
+}

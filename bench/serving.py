@@ -1,0 +1,60 @@
+"""The private server of with-server, and a program that appends to it."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import common
+
+MOUNTED = "/nfsappend-bench"
+DELAYED = {20490: 21490, 20491: 21491}  # NFS, MOUNT: the relay's ports
+
+
+class Server:
+    """The server of the private namespace, seen with a round trip added."""
+
+    def __init__(self, programs, memory):
+        self.programs = programs
+        self.directory = pathlib.Path(
+            os.environ["SERVER_SMALL" if memory else "SERVER_EXPORT"])
+        self.relay, self.rtt_ms = None, 0.0
+
+    def delay(self, rtt_ms):
+        if self.relay is not None:
+            self.relay.kill()
+            self.relay.wait()
+            self.relay = None
+        self.rtt_ms = rtt_ms
+        if rtt_ms > 0:
+            ports = [str(p) for pair in DELAYED.items()
+                     for p in reversed(pair)]
+            self.relay = subprocess.Popen(
+                [self.programs / "delay", str(int(rtt_ms * 500)), *ports],
+                stdout=subprocess.PIPE, text=True)
+            if self.relay.stdout.readline() != "ready\n":
+                sys.exit("the relay does not start")
+
+    def url(self, name="", version=3):
+        ports = list(DELAYED if self.rtt_ms == 0 else DELAYED.values())
+        path = f"/{name}" if name else ""
+        if version == 4:
+            return (f"nfs://127.0.0.1/{self.directory.name}{path}"
+                    f"?version=4&nfsport={ports[0]}")
+        return (f"nfs://127.0.0.1{self.directory}{path}"
+                f"?nfsport={ports[0]}&mountport={ports[1]}")
+
+
+def command(programs, server, way, name, arguments):
+    if way in ("socket", "libnfs"):
+        return [programs / f"append-{way}", *arguments, server.url(name)]
+    url = server.url(version=4 if way == "locked" else 3)
+    return [common.prefix() / "bin" / "nfsappend", "--sharing", way,
+            "-m", f"{MOUNTED}={url}", "--timeout", "20", "--",
+            programs / "append-libc", *arguments, f"{MOUNTED}/{name}"]
+
+
+def beside_server():
+    """Starts over inside the private server's namespaces."""
+    if "SERVER_SMALL" not in os.environ:
+        os.execv(common.HERE / "with-server",
+                 ["with-server", sys.executable, *sys.argv])

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Group commit: a record goes out by its own writer if nobody leads, with all
+ * that is queued before it; else its writer queues it and sleeps until some
+ * leader has sent it, or becomes the leader itself.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/op.h"
+#include "core/queue.h"
+#include "core/usercopy.h"
+
+/* Of one batch: large enough for all slots, small enough to be one WRITE. */
+#define BATCH_MAX (NFSAPPEND_SLOTS * NFSAPPEND_SLOT_DATA)
+
+static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
+	unsigned records, int64_t began)
+{
+	_Atomic uint64_t *most = &op->file->stats.batched_max;
+	uint64_t seen = atomic_load(most);
+	int64_t took = nfsappend_now() - began;
+
+	while (records > seen &&
+		!atomic_compare_exchange_weak(most, &seen, records))
+		;
+	if (q == NULL)
+		return;
+	q->last_batch = records;
+	q->commit_ns += (took - q->commit_ns) / 8;
+}
+
+/*
+ * As leader: all that is queued, then the caller's own record (total may be
+ * 0), in one WRITE. The caller's result; the others find theirs in the queue;
+ * *error: what ended it, 0 or -errno.
+ */
+static ssize_t lead(struct nfsappend_op *op, struct nfsappend_queue *q,
+	const struct iovec *iov, int iovcnt, size_t total, uint64_t *end,
+	ssize_t *error)
+{
+	uint32_t room = nfsappend_op_room(op,
+		q != NULL ? BATCH_MAX + NFSAPPEND_SLOT_DATA : total);
+	uint32_t len = 0;
+	unsigned records = 0;
+	ssize_t own = 0;
+	int64_t began;
+	size_t done;
+
+	op->seg->landed = 0; /* before the first record is taken */
+	if (q != NULL && room > total)
+		len = nfsappend_queue_collect(q, op->seg->stage,
+			room - (uint32_t)total, &records);
+	*error = 0;
+	if (total > 0)
+		own = nfsappend_copy_in(iov, iovcnt, 0, op->seg->stage + len,
+			total);
+	began = nfsappend_now();
+	done = len + (own > 0 ? (uint32_t)own : 0);
+	if (done == 0)
+		return own;
+	done = nfsappend_op_send(op, (uint32_t)done, error, end);
+	if (records > 0)
+		nfsappend_queue_publish(q, done, *error, *end);
+	note_batch(op, q, records + (own > 0), began);
+	if (own <= 0)
+		return own;
+	return done > len ? (ssize_t)(done - len) : *error;
+}
+
+static ssize_t give_up(struct nfsappend_op *op, struct nfsappend_queue *q,
+	int slot)
+{
+	bool sent = !nfsappend_queue_withdraw(q, slot);
+
+	nfsappend_count(&op->file->stats.errors, 1);
+	nfsappend_log(NFSAPPEND_ERROR,
+		sent ? NFSAPPEND_MSG_IN_DOUBT : NFSAPPEND_MSG_APPEND_FAILED,
+		sent ? "%s: another process has sent a record of this one, "
+		       "and no answer came in time; the program gets EIO, but "
+		       "the record may be in the file"
+		     : "%s: another process that is appending to it did not "
+		       "finish in time (stopped?); EIO to the program, nothing "
+		       "of its record was sent",
+		op->file->path);
+	return -EIO;
+}
+
+/* The record lies in the slot; until it has a result, wait or lead. */
+static ssize_t wait_or_lead(struct nfsappend_op *op, struct nfsappend_queue *q,
+	int slot, uint64_t *end)
+{
+	struct nfsappend_segment_view *view = &op->file->segment;
+	int64_t result;
+	bool led = false;
+
+	for (;;) {
+		uint32_t seen = atomic_load(&q->completions);
+
+		if (nfsappend_queue_result(q, slot, &result, end)) {
+			nfsappend_wait_over(&op->w);
+			if (result < 0 && !led) /* its leader's is its own */
+				nfsappend_count(&op->file->stats.errors, 1);
+			return result;
+		}
+		int r = nfsappend_segment_trylead(view);
+
+		if (r >= 0) {
+			uint64_t ignored;
+			ssize_t error;
+
+			if (nfsappend_op_settle_lead(op) != 0)
+				return give_up(op, q, slot);
+			led = true;
+			lead(op, q, NULL, 0, 0, &ignored, &error);
+			nfsappend_op_end(op, error);
+			/* Counted: the next turn begins at nothing. */
+			op->w.wait.rpcs = op->w.wait.write_rpcs = 0;
+			op->w.wait.reconnects = 0;
+			continue;
+		}
+		if (r != -EBUSY || nfsappend_queue_sleep(q, seen, &op->w) != 0)
+			return give_up(op, q, slot);
+	}
+}
+
+ssize_t nfsappend_group_append(struct nfsappend_op *op, const struct iovec *iov,
+	int iovcnt, size_t total, uint64_t *end)
+{
+	struct nfsappend_segment_view *view = &op->file->segment;
+	int r = nfsappend_segment_trylead(view), slot;
+	struct nfsappend_queue *q;
+	ssize_t own, error;
+
+	if (r == -EBUSY) {
+		q = nfsappend_segment_queue(view, true);
+		slot = q != NULL ? nfsappend_queue_enter(q, iov, iovcnt, total)
+				 : -1;
+		return slot >= 0 ? wait_or_lead(op, q, slot, end) : -ENOBUFS;
+	}
+	if (r < 0 || nfsappend_op_settle_lead(op) != 0) {
+		nfsappend_count(&op->file->stats.errors, 1);
+		return -EIO;
+	}
+	q = nfsappend_segment_queue(view, false);
+	own = lead(op, q, iov, iovcnt, total, end, &error);
+	nfsappend_op_end(op, own == -EFAULT ? own : error);
+	return own;
+}
