@@ -169,12 +169,14 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 static int settle_predecessor(struct nfsappend_op *op)
 {
 	struct nfsappend_segment *s = op->seg;
-	ssize_t r;
+	ssize_t r, landed = -1;
 
 	/* Whatever the mode of this process: another one's may be locked. */
 	if (op->file->key.server->target.version == 4 &&
-		nfsappend_locked_settle(op) != 0)
+		nfsappend_locked_settle(op, &landed) != 0)
 		return -EIO;
+	if (landed >= 0 && s->sending)
+		note_landed(op, landed);
 	if (s->pending == NFSAPPEND_SETTLED)
 		return 0;
 	if ((s->pending != NFSAPPEND_IN_FLIGHT &&

@@ -16,6 +16,7 @@
 #include "core/file.h"
 #include "core/log.h"
 
+#define IDLE_NS INT64_C(2000000000) /* until open state is closed */
 #define IDLE_MAX 1024 /* files kept for the next open and the statistics */
 
 static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
@@ -125,8 +126,10 @@ int nfsappend_file_get(struct nfsappend_server *server,
 	HASH_FIND(hh, registry, &key, sizeof key, f);
 	if (f == NULL)
 		f = make(&key, sharing, path);
-	else if (f->refs++ == 0)
+	else if (f->refs++ == 0) {
+		f->idle_since = 0;
 		idle--;
+	}
 	if (f != NULL) {
 		f->timeout_s = timeout_s;
 		f->fileid = attr != NULL ? attr->fileid : fileid;
@@ -171,6 +174,30 @@ void nfsappend_file_put(struct nfsappend_file *f)
 	if (--f->refs == 0)
 		idle++;
 	pthread_mutex_unlock(&registry_lock);
+}
+
+struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
+{
+	int64_t now = nfsappend_now();
+	struct nfsappend_file *f, *next, *found = NULL;
+
+	pthread_mutex_lock(&registry_lock);
+	HASH_ITER (hh, registry, f, next) {
+		if (f->key.server != server || f->refs != 0)
+			continue;
+		/* Its first look starts the clock: close() reads none. */
+		if (f->idle_since == 0)
+			f->idle_since = now;
+		if (now - f->idle_since < IDLE_NS)
+			continue;
+		f->idle_since = now;
+		f->refs = 1;
+		idle--;
+		found = f;
+		break;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return found;
 }
 
 bool nfsappend_file_any(void)

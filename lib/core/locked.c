@@ -330,12 +330,31 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 	}
 }
 
-int nfsappend_locked_settle(struct nfsappend_op *op)
+/* A step of a predecessor's record has its answer. */
+static ssize_t landed_of(struct sending *x, uint32_t in_flight, int r)
+{
+	struct nfsappend_op *op = x->op;
+
+	if (in_flight < NFSAPPEND_LOCK_AND_WRITE ||
+		in_flight > NFSAPPEND_WRITE_HELD)
+		return -1;
+	if (r == 0)
+		return x->rec.written.count;
+	if (r == NFSAPPEND_LANDED)
+		return landed_count(op, op->seg->pending_offset,
+			op->seg->pending_len);
+	return r < 0 || r == NFSAPPEND_NOT_END || r == NFSAPPEND_BUSY ||
+			       r == NFSAPPEND_APP_LOCK
+		       ? 0
+		       : -1;
+}
+
+int nfsappend_locked_settle(struct nfsappend_op *op, ssize_t *landed)
 {
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
 	struct sending x;
-	int r = 0;
+	int r;
 
 	if (st.in_flight < NFSAPPEND_LOCK_NEW && !st.held && !st.in_doubt)
 		return 0;
@@ -355,34 +374,46 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 	s->pending_len = st.len;
 	x.rec.data = s->stage;
 	x.rec.offset = st.offset;
-	/* Its record is not sent anew: only what is under way ends, and the
-	 * lock is given back. */
+	/* It is not sent anew, should it not be in: only what is under way
+	 * comes to its end, and the lock is given back. */
 	while (unanswered(&x) || held(&x)) {
+		uint32_t in_flight = nfsappend_slot_get(x.slot).in_flight;
+		ssize_t now;
+
 		r = step(&x);
-		if (r == NFSAPPEND_STATE_LOST) {
+		now = landed_of(&x, in_flight, r);
+		if (now >= 0)
+			*landed = now;
+		switch (r) {
+		case NFSAPPEND_STATE_LOST:
+			/* And with it all that was under way. */
 			st = nfsappend_slot_get(x.slot);
 			st.in_doubt = 0;
 			nfsappend_slot_set(x.slot, &st);
 			return 0;
-		}
-		if (r == NFSAPPEND_NOT_END_OR_IN) {
+		case NFSAPPEND_NOT_END_OR_IN:
 			if (look_at_twin(&x) != 0)
 				return -EIO;
-			continue;
-		}
-		if (r < 0 && unanswered(&x))
-			return -EIO;
-		if (r == NFSAPPEND_CONTINUE) {
-			if (++x.repeats > 4 && nfsappend_wait_sleep(&op->w,
-						       x.repeats * MS) != 0)
+			break;
+		case NFSAPPEND_CONTINUE:
+			if (++x.repeats > 4 &&
+				nfsappend_wait_sleep(
+					&op->w, x.repeats * MS) != 0)
 				return -EIO;
-			continue;
+			break;
+		case NFSAPPEND_UNSENT:
+		case NFSAPPEND_LOST:
+		case NFSAPPEND_DELAY:
+		case NFSAPPEND_TIMED_OUT:
+		case NFSAPPEND_GRACE:
+			if (!again(&x, &r))
+				return -EIO;
+			break;
+		default:
+			if (r < 0 && unanswered(&x))
+				return -EIO;
+			break;
 		}
-		if (r <= 0 || r == NFSAPPEND_LANDED || r == NFSAPPEND_NOT_END ||
-			r == NFSAPPEND_BUSY || r == NFSAPPEND_APP_LOCK)
-			continue;
-		if (!again(&x, &r))
-			return -EIO;
 	}
 	return 0;
 }

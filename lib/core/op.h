@@ -54,8 +54,9 @@ void nfsappend_op_in_doubt(struct nfsappend_op *);
  * -errno; -EINPROGRESS when the deadline has passed with the record in doubt,
  * which stays so in the segment. */
 ssize_t nfsappend_locked_send(struct nfsappend_op *);
-/* What a dead leader, or a call that gave up, left. 0 or -EIO. */
-int nfsappend_locked_settle(struct nfsappend_op *);
+/* What a dead leader, or a call that gave up, left. 0 or -EIO. *landed: how
+ * much of its record is in the file, -1 where that was not found out. */
+int nfsappend_locked_settle(struct nfsappend_op *, ssize_t *landed);
 /* Gives the mutex byte back, where a call that failed half-way holds it. */
 void nfsappend_locked_release(struct nfsappend_op *);
 

@@ -102,6 +102,9 @@ int nfsappend_segment_trylead(struct nfsappend_segment_view *);
 /* Gives it back and wakes who sleeps on the queue. */
 void nfsappend_segment_unlead(struct nfsappend_segment_view *);
 
+/* Does no other process that is alive use it? */
+bool nfsappend_segment_alone(struct nfsappend_segment_view *);
+
 /* How many bytes of the stage can be used, at most want; as leader. */
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *,
 	uint32_t want);
