@@ -126,10 +126,8 @@ int nfsappend_file_get(struct nfsappend_server *server,
 	HASH_FIND(hh, registry, &key, sizeof key, f);
 	if (f == NULL)
 		f = make(&key, sharing, path);
-	else if (f->refs++ == 0) {
-		f->idle_since = 0;
+	else if (f->refs++ == 0)
 		idle--;
-	}
 	if (f != NULL) {
 		f->timeout_s = timeout_s;
 		f->fileid = attr != NULL ? attr->fileid : fileid;
@@ -171,8 +169,10 @@ void nfsappend_file_name(struct nfsappend_file *f,
 void nfsappend_file_put(struct nfsappend_file *f)
 {
 	pthread_mutex_lock(&registry_lock);
-	if (--f->refs == 0)
+	if (--f->refs == 0) {
+		f->idle_since = nfsappend_now();
 		idle++;
+	}
 	pthread_mutex_unlock(&registry_lock);
 }
 
@@ -185,9 +185,6 @@ struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
 	HASH_ITER (hh, registry, f, next) {
 		if (f->key.server != server || f->refs != 0)
 			continue;
-		/* Its first look starts the clock: close() reads none. */
-		if (f->idle_since == 0)
-			f->idle_since = now;
 		if (now - f->idle_since < IDLE_NS)
 			continue;
 		f->idle_since = now;

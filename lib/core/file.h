@@ -27,7 +27,7 @@ struct nfsappend_file {
 	void *slab_link;
 	UT_hash_handle hh;
 	struct nfsappend_file_key key;
-	int64_t idle_since; /* CLOCK_MONOTONIC ns, 0: looked at; ditto */
+	int64_t idle_since; /* CLOCK_MONOTONIC ns, of refs 0; ditto */
 	uint32_t refs; /* under the registry's lock; 0: kept for the next */
 	enum nfsappend_sharing sharing; /* as asked for at the first open */
 	uint32_t timeout_s;
