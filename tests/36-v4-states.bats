@@ -33,7 +33,7 @@ appends() {
 	rm -f "$SERVED/x"
 	[[ $# -eq 0 ]] || tell "$@"
 	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 5 one
-	[[ $status -eq 0 && $output = 'acknowledged 5' ]]
+	[[ $status -eq 0 && ${lines[0]} = 'acknowledged 5' ]]
 	tell clear
 	SHIM_LIMIT=20 on_host other "$PROGRAMS/prog_host" "$LOGS/x" 1 other
 	[[ $(cut -c1-14 "$SERVED/x" | paste -sd ' ') = \
