@@ -22,6 +22,7 @@ setup() {
 }
 
 teardown() {
+	cat "$MESSAGES" 2>/dev/null || :
 	stop_scripted
 	nothing_local
 }
