@@ -54,6 +54,9 @@ enum nfsappend_outcome {
 	NFSAPPEND_BUSY,
 	/* A lock of an application covers it. */
 	NFSAPPEND_APP_LOCK,
+	/* A reclaim came too late, or the server knows of nothing to be
+	 * reclaimed: open or lock in the common way. */
+	NFSAPPEND_NO_RECLAIM,
 	/* Open and lock state are gone, or of no use: make them anew. What
 	 * was in doubt stays so (struct nfsappend_state). */
 	NFSAPPEND_STATE_LOST,
@@ -200,8 +203,10 @@ struct nfsappend_state {
 	uint32_t opened;   /* open holds; to be confirmed, if not confirmed */
 	uint32_t confirmed;
 	uint32_t lost;	    /* the server refused it */
+	uint32_t restarted; /* and that because it has restarted */
 	uint32_t has_lock;  /* the server knows the lock owner: lock holds */
 	uint32_t held;	    /* the mutex byte is ours at this moment */
+	uint32_t was_held;  /* it was, when the server restarted */
 	uint32_t two_steps; /* the server's stateids can't be predicted */
 	uint32_t open_seqid, lock_seqid; /* of the next request */
 	struct nfsappend_stateid open, lock;

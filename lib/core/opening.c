@@ -13,6 +13,7 @@
 #include "core/pathcall.h"
 #include "core/state.h"
 #include "core/table.h"
+#include "core/unused.h"
 
 struct opening {
 	int flags;
@@ -261,6 +262,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		p->attr.size = 0;
 	}
 	nfsappend_file_hint(file, &p->attr);
+	nfsappend_unused_close(p->server);
 	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
 		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
 		p->server->name, p->server->target.version,
