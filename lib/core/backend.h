@@ -122,6 +122,12 @@ struct nfsappend_attr {
 	struct timespec atime, mtime, ctime;
 };
 
+/* Of a file system; bytes, and files. avail: for whoever asks. */
+struct nfsappend_space {
+	uint64_t total, free, avail;
+	uint64_t files, files_free, files_avail;
+};
+
 /* What SETATTR shall change; a field counts when its bit is set. */
 enum {
 	NFSAPPEND_SET_MODE = 1,
@@ -394,6 +400,9 @@ struct nfsappend_backend {
 	int (*rename)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *from_dir, const char *from,
 		const struct nfsappend_fh *to_dir, const char *to);
+
+	int (*statfs)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, struct nfsappend_space *);
 };
 
 #define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"

@@ -342,3 +342,19 @@ uint64_t nfsappend_io_device(const struct nfsappend_open *o,
 {
 	return nfsappend_server_device(o->file->key.server, attr);
 }
+
+int nfsappend_io_statfs(struct nfsappend_open *o, struct nfsappend_space *space,
+	uint64_t *fsid)
+{
+	struct nfsappend_server *server = o->file->key.server;
+	struct nfsappend_waiting w;
+	struct nfsappend_attr attr;
+	int r = nfsappend_io_getattr(o, &attr);
+
+	if (r != 0)
+		return r;
+	*fsid = nfsappend_io_device(o, &attr);
+	nfsappend_wait_start(&w, server->name, o->file->timeout_s);
+	NFSAPPEND_CALL(server, &w, r, statfs, &o->file->key.fh, space);
+	return r;
+}

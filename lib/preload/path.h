@@ -19,18 +19,19 @@ bool nfsappend_path_after(int dirfd, const char *path);
 /* Might the path name a descriptor (/dev/stdout, /proc/self/fd/1)? */
 bool nfsappend_path_of_descriptor(const char *path);
 
-/* Evaluates ours (core's function), then real if the path is not ours. */
-#define NFSAPPEND_PATH_CALL(dirfd, path, makes, ours, real)                    \
+/* Evaluates ours (core's function), then real if the path is not ours.
+ * before, after: what the two questions say. */
+#define NFSAPPEND_ASKED_CALL(before, after, ours, real)                        \
 	do {                                                                   \
 		long r_ = NFSAPPEND_NOT_OURS;                                  \
 		int saved_ = errno;                                            \
-		if (nfsappend_path_before((dirfd), (path), (makes)))           \
+		if (before)                                                    \
 			r_ = (ours);                                           \
 		if (r_ != NFSAPPEND_NOT_OURS)                                  \
 			return nfsappend_result(r_);                           \
 		errno = saved_;                                                \
 		r_ = (real);                                                   \
-		if (r_ >= 0 || !nfsappend_path_after((dirfd), (path)))         \
+		if (r_ >= 0 || !(after))                                       \
 			return r_;                                             \
 		saved_ = errno;                                                \
 		r_ = (ours);                                                   \
@@ -39,5 +40,17 @@ bool nfsappend_path_of_descriptor(const char *path);
 		errno = saved_;                                                \
 		return -1;                                                     \
 	} while (0)
+
+#define NFSAPPEND_PATH_CALL(dirfd, path, makes, ours, real)                    \
+	NFSAPPEND_ASKED_CALL(nfsappend_path_before((dirfd), (path), (makes)),  \
+		nfsappend_path_after((dirfd), (path)), ours, real)
+
+/* Of two paths, the second of which may be made. */
+#define NFSAPPEND_PATHS_CALL(fd1, path1, fd2, path2, ours, real)               \
+	NFSAPPEND_ASKED_CALL(nfsappend_path_before((fd1), (path1), false) ||   \
+			nfsappend_path_before((fd2), (path2), true),           \
+		nfsappend_path_after((fd1), (path1)) ||                        \
+			nfsappend_path_after((fd2), (path2)),                  \
+		ours, real)
 
 #endif
