@@ -198,7 +198,6 @@ path() {
 @test "the utime family" {
 	same_as_local sh -c 'echo 1 >>@LOGS@/x; "$1" times @LOGS@/x + times @LOGS@/none' \
 		sh "$PROGRAMS/prog_path"
-	path symlink x @LOGS@/s + times @LOGS@/s
 }
 
 @test "by an open descriptor what a path call has changed is seen at once" {
@@ -260,4 +259,10 @@ os.write(fd, b'6')"
 	[[ $(cat "$SERVED/x") = b ]]
 	run_shimmed "$PROGRAMS/prog_path" hold "$LOGS/x" + unlink "$LOGS/x" + append 3
 	[[ $output = *'append ESTALE' && -z $(ls -A "$SERVED") ]]
+}
+
+@test "mkdir -p makes what is missing" {
+	same_as_local sh -c 'mkdir -p @LOGS@/a/b/c && mkdir -p @LOGS@/a/b/c @LOGS@/a/d &&
+		mkdir -p @LOGS@ && echo x >>@LOGS@/a/b/c/x'
+	[[ $(cat "$SERVED/a/b/c/x") = x ]]
 }

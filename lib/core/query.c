@@ -109,3 +109,33 @@ int nfsappend_path_exists(int dirfd, const char *path, bool follow)
 	nfsappend_pathcall_end(&c);
 	return r;
 }
+
+int nfsappend_path_real(const char *path, char *out)
+{
+	struct nfsappend_pathcall c;
+	int r = nfsappend_pathcall_begin(&c, AT_FDCWD, path, NFSAPPEND_FOLLOW);
+
+	if (r == 0)
+		r = nfsappend_place_path(c.place, out, PATH_MAX);
+	nfsappend_pathcall_end(&c);
+	return r;
+}
+
+int nfsappend_path_enterable(const char *path, char *out)
+{
+	struct nfsappend_pathcall c;
+	uint32_t granted = 0;
+	int r = nfsappend_pathcall_begin(&c, AT_FDCWD, path, NFSAPPEND_FOLLOW);
+
+	if (r == 0 && c.place->attr.type != NFSAPPEND_DIR)
+		r = -ENOTDIR;
+	if (r == 0)
+		NFSAPPEND_CALL(c.place->server, &c.w, r, access, &c.place->fh,
+			NFSAPPEND_ACCESS_LOOKUP, &granted);
+	if (r == 0 && !(granted & NFSAPPEND_ACCESS_LOOKUP))
+		r = -EACCES;
+	if (r == 0)
+		r = nfsappend_place_path(c.place, out, PATH_MAX);
+	nfsappend_pathcall_end(&c);
+	return r;
+}

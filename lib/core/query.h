@@ -17,6 +17,11 @@ ssize_t nfsappend_path_readlink(int dirfd, const char *path, char *buf,
 /* *fsid: one number for the file system. */
 int nfsappend_path_statfs(const char *path, struct nfsappend_space *,
 	uint64_t *fsid);
+/* The path without links, dots and double slashes, into out (PATH_MAX bytes),
+ * as realpath(3). */
+int nfsappend_path_real(const char *path, char *out);
+/* The same of a directory that may be entered; else -ENOTDIR, -EACCES. */
+int nfsappend_path_enterable(const char *path, char *out);
 /* Is it there? For calls that answer the same of every file. */
 int nfsappend_path_exists(int dirfd, const char *path, bool follow);
 

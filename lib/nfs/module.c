@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "nfs/connection.h"
 #include "nfs/contact.h"
+#include "nfs/dirent.h"
 #include "nfs/memory.h"
 #include "nfs/nfs3.h"
 #include "nfs/nfs3_names.h"
@@ -110,6 +111,11 @@ EITHER(rename,
 		const struct nfsappend_fh *from_dir, const char *from,
 		const struct nfsappend_fh *to_dir, const char *to),
 	s, w, from_dir, from, to_dir, to)
+EITHER(readdir,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *dir, uint64_t cookie,
+		uint64_t *verifier, void *buf, uint32_t *len, bool *eof),
+	s, w, dir, cookie, verifier, buf, len, eof)
 EITHER(statfs,
 	(struct nfsappend_session *s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, struct nfsappend_space *space),
@@ -142,5 +148,6 @@ const struct nfsappend_backend nfsappend_backend_module = {
 	.remove = either_remove,
 	.rmdir = either_rmdir,
 	.rename = either_rename,
+	.readdir = either_readdir,
 	.statfs = either_statfs,
 };

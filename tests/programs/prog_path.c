@@ -230,7 +230,7 @@ static void show_times(const char *call, int result, const char *path)
 {
 	struct stat st;
 
-	if (result != 0 || lstat(path, &st) != 0) {
+	if (result != 0 || stat(path, &st) != 0) {
 		report(call, -1);
 		return;
 	}
