@@ -164,8 +164,18 @@ static int look_at_twin(struct sending *x)
 	if (x->twin_since == 0)
 		x->twin_since = now;
 	if (nfsappend_op_read_back(op, op->seg->pending_offset,
-		    op->seg->pending_len) == NFSAPPEND_IS_NOT_THERE ||
-		now - x->twin_since > TWIN_NS) {
+		    op->seg->pending_len) == NFSAPPEND_IS_NOT_THERE) {
+		x->rec.not_in = true;
+		return 0;
+	}
+	if (now - x->twin_since > TWIN_NS) {
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
+			"%s: the answer to a WRITE of %u bytes at %llu was "
+			"lost, and another host seems to have written the "
+			"same bytes there; if it has not, the record stands "
+			"twice",
+			op->file->path, op->seg->pending_len,
+			(unsigned long long)op->seg->pending_offset);
 		x->rec.not_in = true;
 		return 0;
 	}

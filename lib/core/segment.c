@@ -256,7 +256,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		return -EAGAIN;
 	if (!S_ISREG(stx.stx_mode) || (stx.stx_mode & 0077) ||
 		stx.stx_uid != euid())
-		return -EPERM;
+		return -EINVAL;
 	if (stx.stx_size != 0 && stx.stx_size != SEGMENT_BYTES)
 		return -EINVAL;
 	if (stx.stx_size == 0) {
@@ -286,6 +286,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		return -EINVAL;
 	}
 	v->shared = s;
+	v->ino = stx.stx_ino;
 	enter_user(v);
 	return 0;
 }
@@ -307,11 +308,12 @@ static int open_shared(struct nfsappend_segment_view *v,
 		if (r == 0)
 			r = map_locked(v, fd, key, keylen, &created);
 		if (r == -EINVAL) {
-			/* Corrupt, or of another version: replaced. Who has
-			 * it mapped keeps it, as another host would. */
+			/* Corrupt, of another version, or not ours alone:
+			 * replaced, the directory is ours. Who has it mapped
+			 * keeps it, as another host would. */
 			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SEGMENT,
-				"%s is not a segment of this version; it is "
-				"replaced",
+				"%s is not a segment of this version and this "
+				"user alone; it is replaced",
 				v->path);
 			sys_unlinkat(AT_FDCWD, v->path, 0);
 			r = -EAGAIN;
@@ -472,6 +474,7 @@ uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
 {
 	struct nfsappend_segment *s = v->shared;
 	uint64_t have = s->allocated;
+	struct statx stx;
 	long fd, r;
 
 	if (want > NFSAPPEND_STAGE_MAX)
@@ -484,8 +487,12 @@ uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
 	fd = open_segment(v->path, O_RDWR);
 	if (fd < 0)
 		return (uint32_t)have;
-	r = sys_fallocate(fd, 0, 0, (off_t)(sizeof *s + want + PAGE - 1) /
-					      PAGE * PAGE);
+	r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_INO, &stx);
+	if (r == 0 && stx.stx_ino != v->ino)
+		r = -ESTALE; /* replaced: that is no memory of ours */
+	if (r == 0)
+		r = sys_fallocate(fd, 0, 0,
+			(off_t)(sizeof *s + want + PAGE - 1) / PAGE * PAGE);
 	sys_close(fd);
 	if (r == 0) {
 		s->allocated = want;

@@ -42,6 +42,7 @@ static inline const char *error_name(int error)
 		{EOPNOTSUPP, "EOPNOTSUPP"},
 		{ENODATA, "ENODATA"},
 		{ERANGE, "ERANGE"},
+		{EREMOTE, "EREMOTE"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
