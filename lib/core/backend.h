@@ -125,6 +125,21 @@ struct nfsappend_attr {
 	struct timespec atime, mtime, ctime;
 };
 
+/* An entry of a directory; reclen is a multiple of 8. */
+struct nfsappend_dirent {
+	uint64_t fileid;
+	uint64_t cookie; /* of what comes after it */
+	uint16_t reclen;
+	uint8_t type; /* enum nfsappend_type, 0: not told */
+	char name[];
+};
+
+/* Of a file system; bytes, and files. avail: for whoever asks. */
+struct nfsappend_space {
+	uint64_t total, free, avail;
+	uint64_t files, files_free, files_avail;
+};
+
 /* What SETATTR shall change; a field counts when its bit is set. */
 enum {
 	NFSAPPEND_SET_MODE = 1,
@@ -402,6 +417,16 @@ struct nfsappend_backend {
 	int (*rename)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *from_dir, const char *from,
 		const struct nfsappend_fh *to_dir, const char *to);
+
+	/* What comes after cookie (0: from the start), as records of struct
+	 * nfsappend_dirent. *len: in the room, out what they take; *eof:
+	 * nothing comes after them. *verifier: 0 at first, then what the call
+	 * before gave. */
+	int (*readdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, uint64_t cookie,
+		uint64_t *verifier, void *buf, uint32_t *len, bool *eof);
+	int (*statfs)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, struct nfsappend_space *);
 };
 
 #define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"

@@ -197,6 +197,49 @@ struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
 	return found;
 }
 
+/* Under registry_lock. */
+static struct nfsappend_file *find(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh)
+{
+	struct nfsappend_file_key key;
+	struct nfsappend_file *f;
+
+	memset(&key, 0, sizeof key);
+	key.server = server;
+	key.fh.len = fh->len;
+	memcpy(key.fh.data, fh->data, fh->len);
+	HASH_FIND(hh, registry, &key, sizeof key, f);
+	return f;
+}
+
+void nfsappend_file_changed(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh)
+{
+	struct nfsappend_file *f;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	if (f != NULL)
+		nfsappend_attr_forget(f);
+	pthread_mutex_unlock(&registry_lock);
+}
+
+void nfsappend_file_renamed(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh, const struct nfsappend_fh *dir,
+	const char *name)
+{
+	struct nfsappend_file *f;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	if (f != NULL) {
+		nfsappend_attr_forget(f);
+		f->dir = *dir;
+		snprintf(f->name, sizeof f->name, "%s", name);
+	}
+	pthread_mutex_unlock(&registry_lock);
+}
+
 bool nfsappend_file_any(void)
 {
 	return __atomic_load_n(&registry, __ATOMIC_RELAXED) != NULL;

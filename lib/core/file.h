@@ -77,6 +77,14 @@ void nfsappend_attr_remember(struct nfsappend_file *,
 bool nfsappend_attr_recall(struct nfsappend_file *, struct nfsappend_attr *);
 void nfsappend_attr_forget(struct nfsappend_file *);
 
+/* Something by path has changed the attributes of a file that may be open. */
+void nfsappend_file_changed(struct nfsappend_server *,
+	const struct nfsappend_fh *);
+/* It has another name now. */
+void nfsappend_file_renamed(struct nfsappend_server *,
+	const struct nfsappend_fh *, const struct nfsappend_fh *dir,
+	const char *name);
+
 /* Has this process had any? */
 bool nfsappend_file_any(void);
 /* Calls fn for every file that this process has had, under the registry's
