@@ -11,6 +11,7 @@
 #   NFSAPPEND_TEST_RUNNER  words put before each program, e.g. valgrind's
 #   NFSAPPEND_SANITIZER    path of libasan for a prefix built with
 #                          --enable-sanitizers
+#   NFSAPPEND_LOGS      another name for the managed directory than /logs
 #   NFSAPPEND_CONTROL   1: no shim, programs write straight to the server's own
 #                       folder; what fails then is a fault of the test
 #
@@ -75,7 +76,7 @@ new_case() {
 	if [[ ${NFSAPPEND_CONTROL-} = 1 ]]; then
 		LOGS=$SERVED
 	else
-		LOGS=/logs
+		LOGS=${NFSAPPEND_LOGS:-/logs}
 		[[ ! -e $LOGS ]] || {
 			echo "$LOGS exists on this machine: tests cannot tell" >&2
 			return 1

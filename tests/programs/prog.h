@@ -36,6 +36,7 @@ static inline const char *error_name(int error)
 		{ETIMEDOUT, "ETIMEDOUT"},
 		{ENAMETOOLONG, "ENAMETOOLONG"},
 		{EINTR, "EINTR"},
+		{EREMOTE, "EREMOTE"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
