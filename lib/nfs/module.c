@@ -7,6 +7,7 @@
 #include "nfs/contact.h"
 #include "nfs/memory.h"
 #include "nfs/nfs3.h"
+#include "nfs/nfs3_names.h"
 #include "nfs/nfs4.h"
 #include "nfs/session.h"
 
@@ -101,4 +102,10 @@ const struct nfsappend_backend nfsappend_backend_module = {
 	.open = nfsappend_nfs4_open,
 	.close = nfsappend_nfs4_close,
 	.append = nfsappend_nfs4_append,
+	.mkdir = nfsappend_nfs3_mkdir,
+	.symlink = nfsappend_nfs3_symlink,
+	.link = nfsappend_nfs3_link,
+	.remove = nfsappend_nfs3_remove,
+	.rmdir = nfsappend_nfs3_rmdir,
+	.rename = nfsappend_nfs3_rename,
 };

@@ -2,17 +2,12 @@
 /* NFSv3, RFC 1813: one function a procedure, one attempt a call. */
 #include "config.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include <nfsc/libnfs-raw-nfs.h>
-
-#include "nfs/errors.h"
-#include "nfs/exchange.h"
 #include "nfs/nfs3.h"
-#include "nfs/nfs3_reply.h"
+#include "nfs/nfs3_call.h"
 
-static nfs_fh3 fh3(const struct nfsappend_fh *fh)
+nfs_fh3 nfsappend_fh3(const struct nfsappend_fh *fh)
 {
 	nfs_fh3 f;
 
@@ -21,31 +16,21 @@ static nfs_fh3 fh3(const struct nfsappend_fh *fh)
 	return f;
 }
 
-/* The procedure NFS3_name, with libnfs's encoder and a decoder of ours. */
-#define CALL(name, arguments, decoder, output)                                 \
-	(struct nfsappend_exchange){.program = NFS_PROGRAM,                    \
-		.version = NFS_V3,                                             \
-		.procedure = NFS3_##name,                                      \
-		.encode = (zdrproc_t)zdr_##name##3args,                        \
-		.args = (arguments),                                           \
-		.decode = (decoder),                                           \
-		.out = (output)}
-
 int nfsappend_nfs3_getattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	struct nfsappend_attr *attr)
 {
-	GETATTR3args args = {.object = fh3(fh)};
+	GETATTR3args args = {.object = nfsappend_fh3(fh)};
 
 	return nfsappend_exchange(s, wait,
-		&CALL(GETATTR, &args, nfsappend_getattr3, attr));
+		&NFSAPPEND_CALL3(GETATTR, &args, nfsappend_getattr3, attr));
 }
 
 int nfsappend_nfs3_setattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	unsigned set, const struct nfsappend_attr *attr)
 {
-	SETATTR3args args = {.object = fh3(fh)};
+	SETATTR3args args = {.object = nfsappend_fh3(fh)};
 	sattr3 *a = &args.new_attributes;
 
 	a->mode.set_it = !!(set & NFSAPPEND_SET_MODE);
@@ -67,17 +52,17 @@ int nfsappend_nfs3_setattr(struct nfsappend_session *s,
 	a->mtime.set_mtime_u.mtime.seconds = (u_int)attr->mtime.tv_sec;
 	a->mtime.set_mtime_u.mtime.nseconds = (u_int)attr->mtime.tv_nsec;
 	return nfsappend_exchange(s, wait,
-		&CALL(SETATTR, &args, nfsappend_setattr3, NULL));
+		&NFSAPPEND_CALL3(SETATTR, &args, nfsappend_status3, NULL));
 }
 
 int nfsappend_nfs3_lookup(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *dir,
 	const char *name, struct nfsappend_fh *fh, struct nfsappend_attr *attr)
 {
-	LOOKUP3args args = {.what = {fh3(dir), (char *)name}};
+	LOOKUP3args args = {.what = {nfsappend_fh3(dir), (char *)name}};
 	struct nfsappend_found3 f = {fh, attr, false};
 	int r = nfsappend_exchange(
-		s, wait, &CALL(LOOKUP, &args, nfsappend_lookup3, &f));
+		s, wait, &NFSAPPEND_CALL3(LOOKUP, &args, nfsappend_lookup3, &f));
 
 	if (r == 0 && !f.has_attr)
 		r = nfsappend_nfs3_getattr(s, wait, fh, attr);
@@ -88,20 +73,20 @@ int nfsappend_nfs3_access(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint32_t asked, uint32_t *granted)
 {
-	ACCESS3args args = {.object = fh3(fh), .access = asked};
+	ACCESS3args args = {.object = nfsappend_fh3(fh), .access = asked};
 
 	return nfsappend_exchange(s, wait,
-		&CALL(ACCESS, &args, nfsappend_access3, granted));
+		&NFSAPPEND_CALL3(ACCESS, &args, nfsappend_access3, granted));
 }
 
 int nfsappend_nfs3_readlink(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh, char *buf,
 	size_t len)
 {
-	READLINK3args args = {.symlink = fh3(fh)};
+	READLINK3args args = {.symlink = nfsappend_fh3(fh)};
 	struct nfsappend_path3 path = {buf, len};
 	struct nfsappend_exchange x =
-		CALL(READLINK, &args, nfsappend_readlink3, &path);
+		NFSAPPEND_CALL3(READLINK, &args, nfsappend_readlink3, &path);
 
 	x.reply_max = NFSAPPEND_REPLY_LONG;
 	return nfsappend_exchange(s, wait, &x);
@@ -113,7 +98,7 @@ int nfsappend_nfs3_create(struct nfsappend_session *s,
 	uint64_t verifier, struct nfsappend_fh *fh,
 	struct nfsappend_attr *attr)
 {
-	CREATE3args args = {.where = {fh3(dir), (char *)name}};
+	CREATE3args args = {.where = {nfsappend_fh3(dir), (char *)name}};
 	struct nfsappend_found3 f = {fh, attr, false};
 	int r;
 
@@ -129,7 +114,7 @@ int nfsappend_nfs3_create(struct nfsappend_session *s,
 	}
 	fh->len = 0;
 	r = nfsappend_exchange(
-		s, wait, &CALL(CREATE, &args, nfsappend_create3, &f));
+		s, wait, &NFSAPPEND_CALL3(CREATE, &args, nfsappend_create3, &f));
 	if (r == 0 && fh->len != 0 && !f.has_attr)
 		r = nfsappend_nfs3_getattr(s, wait, fh, attr);
 	return r;
@@ -139,9 +124,12 @@ int nfsappend_nfs3_read(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, void *buf, uint32_t *len, bool *eof)
 {
-	READ3args args = {.file = fh3(fh), .offset = offset, .count = *len};
+	READ3args args = {.file = nfsappend_fh3(fh),
+		.offset = offset,
+		.count = *len};
 	struct nfsappend_read3 in = {buf, *len, eof};
-	struct nfsappend_exchange x = CALL(READ, &args, nfsappend_read3, &in);
+	struct nfsappend_exchange x =
+		NFSAPPEND_CALL3(READ, &args, nfsappend_read3, &in);
 	int r;
 
 	x.reply_max = NFSAPPEND_MESSAGE_MAX + *len;
@@ -167,14 +155,15 @@ int nfsappend_nfs3_write(struct nfsappend_session *s,
 	struct nfsappend_written *written)
 {
 	WRITE3args args = {
-		.file = fh3(fh),
+		.file = nfsappend_fh3(fh),
 		.offset = offset,
 		.count = len,
 		.stable = FILE_SYNC,
 		.data = {.data_len = len},
 	};
 	struct nfsappend_write3 w = {len, written};
-	struct nfsappend_exchange x = CALL(WRITE, &args, nfsappend_write3, &w);
+	struct nfsappend_exchange x =
+		NFSAPPEND_CALL3(WRITE, &args, nfsappend_write3, &w);
 	uint32_t before = wait->rpcs;
 	int r;
 
@@ -190,20 +179,22 @@ int nfsappend_nfs3_commit(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, uint32_t len, uint64_t *verifier)
 {
-	COMMIT3args args = {.file = fh3(fh), .offset = offset, .count = len};
+	COMMIT3args args = {.file = nfsappend_fh3(fh),
+		.offset = offset,
+		.count = len};
 
 	return nfsappend_exchange(s, wait,
-		&CALL(COMMIT, &args, nfsappend_commit3, verifier));
+		&NFSAPPEND_CALL3(COMMIT, &args, nfsappend_commit3, verifier));
 }
 
 int nfsappend_nfs3_fsinfo(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint32_t *rtmax, uint32_t *wtmax)
 {
-	FSINFO3args args = {.fsroot = fh3(fh)};
+	FSINFO3args args = {.fsroot = nfsappend_fh3(fh)};
 	struct nfsappend_fsinfo3 info = {0, 0};
 	int r = nfsappend_exchange(
-		s, wait, &CALL(FSINFO, &args, nfsappend_fsinfo3, &info));
+		s, wait, &NFSAPPEND_CALL3(FSINFO, &args, nfsappend_fsinfo3, &info));
 
 	*rtmax = info.rtmax;
 	*wtmax = info.wtmax;

@@ -73,7 +73,7 @@ int nfsappend_getattr3(struct nfsappend_results *r, void *out)
 	return e;
 }
 
-int nfsappend_setattr3(struct nfsappend_results *r, void *out)
+int nfsappend_status3(struct nfsappend_results *r, void *out)
 {
 	(void)out;
 	return status(r);

@@ -34,7 +34,9 @@ struct nfsappend_fsinfo3 {
 };
 
 int nfsappend_getattr3(struct nfsappend_results *, void *attr);
-int nfsappend_setattr3(struct nfsappend_results *, void *unused);
+/* SETATTR and what changes directories: behind the status is nothing but weak
+ * cache consistency data. */
+int nfsappend_status3(struct nfsappend_results *, void *unused);
 int nfsappend_lookup3(struct nfsappend_results *, void *found3);
 int nfsappend_create3(struct nfsappend_results *, void *found3);
 int nfsappend_access3(struct nfsappend_results *, void *granted);
