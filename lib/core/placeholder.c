@@ -9,7 +9,7 @@
 #include "core/placeholder.h"
 #include "core/userns.h"
 
-#define MAGIC UINT64_C(0x32656e65707061e6) /* changes with the layout */
+#define MAGIC UINT64_C(0x32646e65707061e7) /* changes with the layout */
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
