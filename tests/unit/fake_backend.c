@@ -15,7 +15,7 @@
 
 #define NODES 512
 #define RULES 32
-#define ARENA (UINT64_C(1) << 30)
+#define ARENA (UINT64_C(1) << 27)
 #define ROOM (UINT64_C(1) << 16)
 
 struct node {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -395,12 +394,10 @@ static void time_is_over(void)
 
 static void no_descriptor_left(void)
 {
-	struct rlimit limit = {3, 3};
-
 	start(NULL);
 	/* Nothing can be opened; and what was made on the server stays. */
 	opens(RIG_MAP "/file", O_WRONLY);
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_descriptors(3);
 	CHECK_INT(open_at(RIG_MAP "/file", O_WRONLY, 0), -EMFILE);
 }
 

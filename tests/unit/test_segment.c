@@ -550,7 +550,7 @@ static void mount_tmpfs(const char *options)
 	snprintf(path, sizeof path, "%s/tmpfs", unit_dir);
 	CHECK_INT(mkdir(path, 0700), 0);
 	if (unshare(CLONE_NEWNS) != 0 ||
-		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount("tmpfs", path, "tmpfs", 0, options) != 0)
 		unit_skip("needs root and mount namespaces");
 	nfsappend_config.runtime = path;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,6 +129,15 @@ char *unit_read_file(const char *path, size_t *len)
 	if (len != NULL)
 		*len = n;
 	return text;
+}
+
+void unit_limit_descriptors(unsigned n)
+{
+	struct rlimit limit;
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = n;
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 int unit_wait(pid_t pid)
