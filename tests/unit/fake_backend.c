@@ -559,7 +559,8 @@ static int read_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 				*len = (uint32_t)left;
 			if (c.rule.count != 0 && *len > c.rule.count)
 				*len = c.rule.count;
-			memcpy(buf, arena + n->at + offset, *len);
+			if (*len > 0)
+				memcpy(buf, arena + n->at + offset, *len);
 			*eof = offset + *len >= n->attr.size;
 		}
 	}

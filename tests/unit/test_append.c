@@ -383,7 +383,7 @@ static void changed_verifier_nothing_lost(void)
 
 static char *pattern(size_t n)
 {
-	char *p = malloc(n);
+	char *p = unit_alloc(n);
 
 	for (size_t i = 0; i < n; i++)
 		p[i] = (char)('a' + (i / 7 + i / 4099) % 26);

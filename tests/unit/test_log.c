@@ -86,7 +86,7 @@ static void control_characters(void)
 
 static void long_message(void)
 {
-	char *text = malloc(5000);
+	char *text = unit_alloc(5000);
 
 	start();
 	memset(text, 'x', 4999);

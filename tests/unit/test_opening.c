@@ -50,7 +50,7 @@ static void opens(const char *path, int flags)
 
 static void descriptor(void)
 {
-	struct nfsappend_placeholder *p = malloc(sizeof *p);
+	struct nfsappend_placeholder *p = unit_alloc(sizeof *p);
 	struct nfsappend_open *o;
 	int fd, flags;
 
@@ -399,6 +399,7 @@ static void no_descriptor_left(void)
 	opens(RIG_MAP "/file", O_WRONLY);
 	unit_limit_descriptors(3);
 	CHECK_INT(open_at(RIG_MAP "/file", O_WRONLY, 0), -EMFILE);
+	unit_limit_descriptors(1000);
 }
 
 static const struct unit_test tests[] = {

@@ -220,6 +220,7 @@ static void no_descriptor(void)
 	fill();
 	unit_limit_descriptors(3);
 	CHECK_INT(nfsappend_placeholder_make(&made, 0), -EMFILE);
+	unit_limit_descriptors(1000);
 }
 
 static const struct unit_test tests[] = {

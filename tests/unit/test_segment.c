@@ -603,7 +603,7 @@ static void disk_that_fills_up(void)
 
 static void append_on_a_full_disk(void)
 {
-	char *record = malloc(60000);
+	char *record = unit_alloc(60000);
 	size_t len;
 
 	memset(record, 'r', 60000);

@@ -111,10 +111,19 @@ void unit_mem(const char *file, int line, const char *what, const void *got,
 	exit(1);
 }
 
+void *unit_alloc(size_t n)
+{
+	void *p = calloc(1, n);
+
+	if (p == NULL)
+		unit_fail(__FILE__, __LINE__, "no memory");
+	return p;
+}
+
 char *unit_read_file(const char *path, size_t *len)
 {
 	size_t n = 0, room = 1 << 16;
-	char *text = malloc(room);
+	char *text = unit_alloc(room);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t r;
 
