@@ -207,6 +207,9 @@ struct nfsappend_state {
 	struct nfsappend_stateid open, lock;
 
 	uint32_t in_flight; /* enum nfsappend_in_flight */
+	/* Bytes of the last record that were written, by the server's
+	 * answer. Set with the step that ends the request; core resets it. */
+	uint32_t wrote;
 	/* The record under way, or in doubt after the state was lost. */
 	uint32_t in_doubt;
 	uint32_t len;
