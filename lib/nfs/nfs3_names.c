@@ -97,3 +97,33 @@ int nfsappend_nfs3_rename(struct nfsappend_session *s,
 		NULL);
 	return r;
 }
+
+static int decode_fsstat(void *data, void *out)
+{
+	FSSTAT3res *res = data;
+	FSSTAT3resok *ok = &res->FSSTAT3res_u.resok;
+
+	if (res->status != NFS3_OK)
+		return nfsappend_errno3(res->status);
+	*(struct nfsappend_space *)out = (struct nfsappend_space){
+		.total = ok->tbytes,
+		.free = ok->fbytes,
+		.avail = ok->abytes,
+		.files = ok->tfiles,
+		.files_free = ok->ffiles,
+		.files_avail = ok->afiles,
+	};
+	return 0;
+}
+
+int nfsappend_nfs3_statfs(struct nfsappend_session *s,
+	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
+	struct nfsappend_space *space)
+{
+	FSSTAT3args args = {.fsroot = nfsappend_fh3(fh)};
+	int r;
+
+	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_fsstat_async, &args, decode_fsstat,
+		space);
+	return r;
+}
