@@ -192,7 +192,7 @@ int nfsappend_path_walk(int dirfd, const char *path,
 		return -ENOENT;
 	if (path[0] != '/' && (n = base(dirfd, done, PATH_MAX)) < 0)
 		return n;
-	if (strlen(path) + 1 >= sizeof walk->todo)
+	if (strlen(path) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	/* A '/' between the base and a relative path. */
 	walk->todo[0] = '/';
