@@ -3,17 +3,18 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/directory.h"
 #include "core/errname.h"
 #include "core/file.h"
 #include "core/log.h"
 #include "core/opening.h"
-#include "core/resolve.h"
+#include "core/pathcall.h"
 #include "core/state.h"
 #include "core/table.h"
+#include "core/unused.h"
 
 struct opening {
 	int flags;
@@ -25,34 +26,10 @@ struct opening {
 	struct nfsappend_slot slot;
 };
 
-/* umask(2) can only be read by changing it, under the feet of other
- * threads; /proc tells it without. */
-static mode_t current_umask(void)
-{
-	char buf[512];
-	char *at;
-	long fd = sys_openat(AT_FDCWD, "/proc/self/status",
-		O_RDONLY | O_CLOEXEC, 0);
-	long n = fd >= 0 ? sys_read(fd, buf, sizeof buf - 1) : -1;
-	long mask;
-
-	if (fd >= 0)
-		sys_close(fd);
-	if (n > 0) {
-		buf[n] = '\0';
-		at = strstr(buf, "\nUmask:");
-		if (at != NULL)
-			return (mode_t)strtoul(at + 7, NULL, 8) & 0777;
-	}
-	mask = nfsappend_sys(SYS_umask, 077, 0, 0, 0, 0, 0);
-	nfsappend_sys(SYS_umask, mask, 0, 0, 0, 0, 0);
-	return (mode_t)mask & 0777;
-}
-
 static int create(struct opening *o)
 {
 	struct nfsappend_place *p = o->place;
-	uint32_t mode = o->mode & 07777 & ~current_umask();
+	uint32_t mode = o->mode & 07777 & ~nfsappend_umask();
 	bool exclusive = o->flags & O_EXCL;
 	uint64_t verifier = 0;
 	int r;
@@ -108,12 +85,25 @@ static int unsupported(struct opening *o, const char *what)
 	return -EOPNOTSUPP;
 }
 
+static int check_access(struct opening *o, uint32_t asked)
+{
+	struct nfsappend_place *p = o->place;
+	uint32_t granted = 0;
+	int r;
+
+	if (o->flags & O_PATH)
+		return 0;
+	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
+	if (r != 0)
+		return r;
+	return (granted & asked) == asked ? 0 : -EACCES;
+}
+
 /* The file that was found: may it be opened so? */
 static int check_found(struct opening *o)
 {
 	struct nfsappend_place *p = o->place;
-	uint32_t asked = 0, granted = 0;
-	int r;
+	uint32_t asked = 0;
 
 	if ((o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return -EEXIST;
@@ -122,9 +112,11 @@ static int check_found(struct opening *o)
 	if (p->attr.type == NFSAPPEND_DIR)
 		return o->writes || o->flags & O_CREAT
 			? -EISDIR
-			: unsupported(o, "opening a directory");
+			: check_access(o, NFSAPPEND_ACCESS_READ);
 	if (o->flags & O_DIRECTORY)
 		return -ENOTDIR;
+	if (o->flags & O_PATH)
+		return unsupported(o, "O_PATH for a file");
 	if (p->attr.type != NFSAPPEND_REG)
 		return unsupported(o, "opening a special file");
 	if ((o->flags & O_ACCMODE) != O_WRONLY)
@@ -134,10 +126,7 @@ static int check_found(struct opening *o)
 					     : NFSAPPEND_ACCESS_MODIFY;
 	if (o->flags & O_TRUNC)
 		asked |= NFSAPPEND_ACCESS_MODIFY;
-	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
-	if (r != 0)
-		return r;
-	return (granted & asked) == asked ? 0 : -EACCES;
+	return check_access(o, asked);
 }
 
 static int locate(struct opening *o, int dirfd, const char *path,
@@ -153,8 +142,8 @@ static int locate(struct opening *o, int dirfd, const char *path,
 	if (r != 0)
 		return r;
 	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
-	if (o->flags & O_PATH || (o->flags & O_TMPFILE) == O_TMPFILE)
-		return unsupported(o, "O_PATH or O_TMPFILE");
+	if ((o->flags & O_TMPFILE) == O_TMPFILE)
+		return unsupported(o, "O_TMPFILE");
 	if (p->found)
 		return check_found(o);
 	if (!(o->flags & O_CREAT))
@@ -166,8 +155,9 @@ static int locate(struct opening *o, int dirfd, const char *path,
 /* The placeholder and its entry. Takes over the reference to file. */
 static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
-	struct nfsappend_server *s = o->place->server;
+	struct nfsappend_server *s = file->key.server;
 	struct nfsappend_placeholder ph = {
+		.type = NFSAPPEND_REG,
 		.accmode = o->flags & O_ACCMODE,
 		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,
@@ -199,16 +189,14 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	return fd;
 }
 
-/* One room for the names in messages and statistics. */
+/* For messages and statistics. */
 static void display_path(const struct nfsappend_place *p, char *out,
 	size_t room)
 {
-	/* walk.done is DIR or, by the working directory, below it; what was
-	 * looked up remotely lies in walk.rest or its end in name. */
-	const char *rest = p->walk.rest + strspn(p->walk.rest, "/");
-
-	snprintf(out, room, "%s%s%s", p->map->dir, *rest != '\0' ? "/" : "",
-		rest);
+	if (p->here[0] != '\0')
+		nfsappend_place_path(p, out, room);
+	else /* the server was not reached */
+		snprintf(out, room, "%s/%s", p->map->dir, p->walk.rest);
 }
 
 /* What programs try and expect to fail goes without a message: a file that
@@ -241,13 +229,15 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
 	struct nfsappend_file *file;
-	char shown[1024];
+	char shown[NFSAPPEND_SHOWN_MAX];
 	bool created = false;
 	int r;
 
 	r = locate(o, dirfd, path, &created);
 	if (r == NFSAPPEND_NOT_OURS)
 		return r;
+	if (r == 0 && p->attr.type == NFSAPPEND_DIR)
+		return nfsappend_directory_open(p, o->flags);
 	display_path(p, shown, sizeof shown);
 	if (r == 0)
 		r = nfsappend_file_get(p->server, &p->fh, &p->attr,
@@ -286,6 +276,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		p->attr.size = 0;
 	}
 	nfsappend_file_hint(file, &p->attr);
+	nfsappend_unused_close(p->server);
 	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
 		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
 		p->server->name, p->server->target.version,
@@ -293,6 +284,28 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			: file->sharing == NFSAPPEND_GUARDED ? "guarded"
 							     : "locked");
 	return make_descriptor(o, file);
+}
+
+int nfsappend_open_again(struct nfsappend_open *open, int flags)
+{
+	struct nfsappend_attr empty = {.size = 0};
+	struct nfsappend_file *file;
+	struct opening o = {.flags = flags & ~(O_CREAT | O_EXCL)};
+	int r;
+
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	if (flags & O_TRUNC) {
+		r = nfsappend_file_setattr(open->file, NFSAPPEND_SET_SIZE,
+			&empty);
+		if (r != 0)
+			return r;
+	}
+	/* One more reference, for the new descriptor. */
+	r = nfsappend_file_get(open->file->key.server, &open->file->key.fh,
+		NULL, open->file->sharing, open->file->timeout_s,
+		open->file->fileid, open->file->path, &file);
+	return r == 0 ? make_descriptor(&o, file) : r;
 }
 
 int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)
@@ -306,6 +319,10 @@ int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)
 	};
 	int r = -ENOMEM;
 
+	if (flags & O_PATH) { /* the kernel looks at no other flag then */
+		o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+		o.writes = false;
+	}
 	nfsappend_guard_enter(&guard);
 	nfsappend_wait_start(&o.w, NULL, nfsappend_config.timeout_s);
 	o.place = nfsappend_place_new();

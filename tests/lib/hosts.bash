@@ -4,11 +4,14 @@
 #
 #   start_hosts 8 2000; wait_hosts      prog_host on $LOGS/x, named h1 to h8
 #   each_once 8 2000                    each record of theirs once, whole
+#
+# HOSTS_FILE is another name than x. A file that is removed on the server's own
+# file system is not gone for nfs-ganesha: the next one needs another name.
 
 # on_host NUMBER COMMAND...: under the shim, as that host.
 on_host() {
 	local runtime=$BATS_TEST_TMPDIR/host.$1
-	mkdir -p -m 700 "$runtime"
+	mkdir -p "$runtime" && chmod 700 "$runtime"
 	NFSAPPEND_RUNTIME=$runtime shimmed "${@:2}"
 }
 
@@ -20,7 +23,7 @@ start_hosts() {
 	for ((i = 1; i <= $1; i++)); do
 		name=${3:--}
 		[[ $name != - ]] || name=h$i
-		on_host "$i" "$PROGRAMS/prog_host" "$LOGS/x" "$2" "$name" \
+		on_host "$i" "$PROGRAMS/prog_host" "$LOGS/${HOSTS_FILE:-x}" "$2" "$name" \
 			"${4:-100}" >"$BATS_TEST_TMPDIR/host.$i.out" \
 			2>"$BATS_TEST_TMPDIR/host.$i.err" 3>&- 4>&- &
 		HOST_PIDS+=("$!")
@@ -61,7 +64,7 @@ census() {
 # each_once HOSTS COUNT [SIZE]
 each_once() {
 	local found
-	found=$(census "$SERVED/x" "${3:-100}")
+	found=$(census "$SERVED/${HOSTS_FILE:-x}" "${3:-100}")
 	echo "$found of $(($1 * $2))"
 	[[ $found = "records $(($1 * $2)) torn 0 twice 0" ]]
 }
