@@ -45,7 +45,8 @@ graceless() {
 by() {
 	version=$1
 	SERVED=$SERVER_EXPORT/$BATS_TEST_NUMBER/$version
-	mkdir -p -m 1777 "$SERVED"
+	mkdir -p "$SERVED"
+	chmod 1777 "$SERVED"
 	OTHER_URL=$(server_url "export/$BATS_TEST_NUMBER/$version")
 	SHIM_URL=$OTHER_URL
 	[[ $version = v3 ]] ||
@@ -173,7 +174,7 @@ holes() {
 }
 
 @test "copytruncate by another host, a hundred times: no line torn, none twice" {
-	local i number version last
+	local i number version last files
 	number=$(count 100 20)
 	for version in v3 v4; do
 		by "$version"
@@ -183,7 +184,10 @@ holes() {
 			steady_round "$writers" copied_and_cut
 		done
 		stop_steady "$writers"
-		mapfile -t files < <(ls -tr "$SERVED"/x.* | sort -t. -k2n)
+		files=()
+		for ((i = 1; i <= number; i++)); do
+			files+=("$SERVED/x.$i")
+		done
 		in_order "${files[@]}" "$SERVED/x"
 		echo "$version: $(holes "${files[@]}" "$SERVED/x") bytes of holes" |
 			tee -a "${NFSAPPEND_FIGURES:-/dev/null}"
@@ -287,7 +291,9 @@ holes() {
 			# An end of file, and no answer.
 			line_answer
 			[[ -z $REPLY ]]
-			wait "$lines_pid" && return 1
+			if wait "$lines_pid"; then
+				return 1
+			fi
 			server_signal CONT
 			: >"$MESSAGES"
 			# Who comes next settles what that one left, and goes on.
@@ -319,7 +325,9 @@ holes() {
 			done
 			server_signal CONT
 			for ((i = 0; i < writers; i++)); do
-				wait "${STEADY_PIDS[i]}" && return 1
+				if wait "${STEADY_PIDS[i]}"; then
+					return 1
+				fi
 			done
 		done
 	done
