@@ -70,7 +70,7 @@ lose_answers() {
 		in_server pkill -KILL -f "prog_host .* victim$round\$"
 		wait "$!" 2>/dev/null || :
 	done
-	in_server pkill -TERM -f 'prog_host .* h[123]$'
+	in_server pkill -TERM -f 'prog_host .* h[123] '
 	wait_hosts
 	acked=$(acknowledged)
 	echo "$rounds killed; $acked acknowledged; $(census "$SERVED/x")"
@@ -138,7 +138,7 @@ until_fired() {
 		server_restart
 		sleep 14
 	done
-	in_server pkill -TERM -f 'prog_host .* h[123]$'
+	in_server pkill -TERM -f 'prog_host .* h[123] '
 	wait_hosts
 	sed -i 's/Graceless = .*/Graceless = true;/' "$SERVER_DIR/ganesha.conf"
 	echo "$(acknowledged) acknowledged; $(census "$SERVED/x")"

@@ -54,6 +54,9 @@ enum nfsappend_outcome {
 	NFSAPPEND_BUSY,
 	/* A lock of an application covers it. */
 	NFSAPPEND_APP_LOCK,
+	/* A reclaim came too late, or the server knows of nothing to be
+	 * reclaimed: open or lock in the common way. */
+	NFSAPPEND_NO_RECLAIM,
 	/* Open and lock state are gone, or of no use: make them anew. What
 	 * was in doubt stays so (struct nfsappend_state). */
 	NFSAPPEND_STATE_LOST,
@@ -122,6 +125,21 @@ struct nfsappend_attr {
 	uint64_t fsid;
 	uint64_t fileid;
 	struct timespec atime, mtime, ctime;
+};
+
+/* An entry of a directory; reclen is a multiple of 8. */
+struct nfsappend_dirent {
+	uint64_t fileid;
+	uint64_t cookie; /* of what comes after it */
+	uint16_t reclen;
+	uint8_t type; /* enum nfsappend_type, 0: not told */
+	char name[];
+};
+
+/* Of a file system; bytes, and files. avail: for whoever asks. */
+struct nfsappend_space {
+	uint64_t total, free, avail;
+	uint64_t files, files_free, files_avail;
 };
 
 /* What SETATTR shall change; a field counts when its bit is set. */
@@ -202,8 +220,10 @@ struct nfsappend_state {
 	uint32_t opened;   /* open holds; to be confirmed, if not confirmed */
 	uint32_t confirmed;
 	uint32_t lost;	    /* the server refused it */
+	uint32_t restarted; /* and that because it has restarted */
 	uint32_t has_lock;  /* the server knows the lock owner: lock holds */
 	uint32_t held;	    /* the mutex byte is ours at this moment */
+	uint32_t was_held;  /* it was, when the server restarted */
 	uint32_t two_steps; /* the server's stateids can't be predicted */
 	uint32_t open_seqid, lock_seqid; /* of the next request */
 	struct nfsappend_stateid open, lock;
@@ -399,6 +419,16 @@ struct nfsappend_backend {
 	int (*rename)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *from_dir, const char *from,
 		const struct nfsappend_fh *to_dir, const char *to);
+
+	/* What comes after cookie (0: from the start), as records of struct
+	 * nfsappend_dirent. *len: in the room, out what they take; *eof:
+	 * nothing comes after them. *verifier: 0 at first, then what the call
+	 * before gave. */
+	int (*readdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, uint64_t cookie,
+		uint64_t *verifier, void *buf, uint32_t *len, bool *eof);
+	int (*statfs)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, struct nfsappend_space *);
 };
 
 #define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"

@@ -16,6 +16,7 @@
 #include "core/file.h"
 #include "core/log.h"
 
+#define IDLE_NS INT64_C(2000000000) /* until open state is closed */
 #define IDLE_MAX 1024 /* files kept for the next open and the statistics */
 
 static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
@@ -168,8 +169,74 @@ void nfsappend_file_name(struct nfsappend_file *f,
 void nfsappend_file_put(struct nfsappend_file *f)
 {
 	pthread_mutex_lock(&registry_lock);
-	if (--f->refs == 0)
+	if (--f->refs == 0) {
+		f->idle_since = nfsappend_now();
 		idle++;
+	}
+	pthread_mutex_unlock(&registry_lock);
+}
+
+struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
+{
+	int64_t now = nfsappend_now();
+	struct nfsappend_file *f, *next, *found = NULL;
+
+	pthread_mutex_lock(&registry_lock);
+	HASH_ITER (hh, registry, f, next) {
+		if (f->key.server != server || f->refs != 0)
+			continue;
+		if (now - f->idle_since < IDLE_NS)
+			continue;
+		f->idle_since = now;
+		f->refs = 1;
+		idle--;
+		found = f;
+		break;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return found;
+}
+
+/* Under registry_lock. */
+static struct nfsappend_file *find(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh)
+{
+	struct nfsappend_file_key key;
+	struct nfsappend_file *f;
+
+	memset(&key, 0, sizeof key);
+	key.server = server;
+	key.fh.len = fh->len;
+	memcpy(key.fh.data, fh->data, fh->len);
+	HASH_FIND(hh, registry, &key, sizeof key, f);
+	return f;
+}
+
+void nfsappend_file_changed(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh)
+{
+	struct nfsappend_file *f;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	if (f != NULL)
+		nfsappend_attr_forget(f);
+	pthread_mutex_unlock(&registry_lock);
+}
+
+void nfsappend_file_renamed(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh, const struct nfsappend_fh *dir,
+	const char *name)
+{
+	struct nfsappend_file *f;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	if (f != NULL) {
+		nfsappend_attr_forget(f);
+		f->dir = *dir;
+		snprintf(f->name, sizeof f->name, "%s", name);
+	}
 	pthread_mutex_unlock(&registry_lock);
 }
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "core/directory.h"
 #include "core/file.h"
 #include "core/io.h"
 #include "core/process.h"
@@ -239,6 +240,8 @@ ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
 
 	if (o->accmode == O_WRONLY)
 		return -EBADF;
+	if (o->dir != NULL)
+		return -EISDIR;
 	if (flags & ~(RWF_HIPRI | RWF_NOWAIT))
 		return -EOPNOTSUPP;
 	if (!at_position && offset < 0)
@@ -274,6 +277,8 @@ off64_t nfsappend_io_seek(struct nfsappend_open *o, int fd, off64_t offset,
 	default:
 		return -EINVAL;
 	}
+	if (o->dir != NULL)
+		return -EINVAL;
 	r = nfsappend_file_getattr(o->file, &attr);
 	if (r != 0)
 		return r;
@@ -306,7 +311,8 @@ int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
 
 int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
 {
-	return nfsappend_file_getattr(o->file, attr);
+	return o->dir != NULL ? nfsappend_directory_getattr(o->dir, attr)
+			      : nfsappend_file_getattr(o->file, attr);
 }
 
 struct setattr_call {
@@ -327,6 +333,8 @@ int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 {
 	struct setattr_call call = {o->file, set, attr};
 
+	if (o->dir != NULL)
+		return nfsappend_directory_setattr(o->dir, set, attr);
 	if (nfsappend_needs_proxy())
 		return (int)nfsappend_proxy(setattr_there, &call);
 	return nfsappend_file_setattr(o->file, set, attr);
@@ -340,5 +348,26 @@ int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,
 	const struct nfsappend_attr *attr)
 {
-	return nfsappend_server_device(o->file->key.server, attr);
+	return nfsappend_server_device(o->dir != NULL ? o->dir->server
+						      : o->file->key.server,
+		attr);
+}
+
+int nfsappend_io_statfs(struct nfsappend_open *o, struct nfsappend_space *space,
+	uint64_t *fsid)
+{
+	struct nfsappend_server *server = o->dir != NULL
+		? o->dir->server
+		: o->file->key.server;
+	struct nfsappend_waiting w;
+	struct nfsappend_attr attr;
+	int r = nfsappend_io_getattr(o, &attr);
+
+	if (r != 0)
+		return r;
+	*fsid = nfsappend_io_device(o, &attr);
+	nfsappend_wait_start(&w, server->name, nfsappend_config.timeout_s);
+	NFSAPPEND_CALL(server, &w, r, statfs,
+		o->dir != NULL ? &o->dir->fh : &o->file->key.fh, space);
+	return r;
 }

@@ -371,7 +371,7 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
 	struct sending x;
-	int r = 0;
+	int r;
 
 	if (st.in_flight < NFSAPPEND_LOCK_NEW && !st.held && !st.in_doubt)
 		return 0;
@@ -391,39 +391,41 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 	s->pending_len = st.len;
 	x.rec.data = s->stage;
 	x.rec.offset = st.offset;
-	/* Its record is not sent anew: only what is under way ends, and the
-	 * lock is given back. */
+	/* It is not sent anew, should it not be in: only what is under way
+	 * comes to its end, and the lock is given back. */
 	while (unanswered(&x) || held(&x)) {
 		st = nfsappend_slot_get(x.slot);
 		if (st.in_doubt && st.in_flight < NFSAPPEND_LOCK_NEW)
 			r = NFSAPPEND_STATE_LOST; /* made anew meanwhile */
 		else
 			r = step(&x);
-		if (r == NFSAPPEND_STATE_LOST) {
-			return look_for_it(&x);
-		}
-		if (r == NFSAPPEND_LANDED) {
+		if (r == NFSAPPEND_LANDED)
 			note(&x, landed_count(op, st.offset, st.len));
-			continue;
-		}
-		if (r == NFSAPPEND_NOT_END_OR_IN) {
+		switch (r) {
+		case NFSAPPEND_STATE_LOST:
+			return look_for_it(&x);
+		case NFSAPPEND_NOT_END_OR_IN:
 			if (look_at_twin(&x) != 0)
 				return -EIO;
-			continue;
-		}
-		if (r < 0 && unanswered(&x))
-			return -EIO;
-		if (r == NFSAPPEND_CONTINUE) {
+			break;
+		case NFSAPPEND_CONTINUE:
 			if (++x.repeats > 4 && nfsappend_wait_sleep(&op->w,
 						       x.repeats * MS) != 0)
 				return -EIO;
-			continue;
+			break;
+		case NFSAPPEND_UNSENT:
+		case NFSAPPEND_LOST:
+		case NFSAPPEND_DELAY:
+		case NFSAPPEND_TIMED_OUT:
+		case NFSAPPEND_GRACE:
+			if (!again(&x, &r))
+				return -EIO;
+			break;
+		default:
+			if (r < 0 && unanswered(&x))
+				return -EIO;
+			break;
 		}
-		if (r <= 0 || r == NFSAPPEND_NOT_END || r == NFSAPPEND_BUSY ||
-			r == NFSAPPEND_APP_LOCK)
-			continue;
-		if (!again(&x, &r))
-			return -EIO;
 	}
 	return 0;
 }

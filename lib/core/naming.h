@@ -14,5 +14,14 @@
 #include "core/pathcall.h"
 
 int nfsappend_path_mkdir(int dirfd, const char *path, mode_t mode);
+int nfsappend_path_symlink(const char *target, int dirfd, const char *path);
+/* flags: AT_REMOVEDIR. */
+int nfsappend_path_unlink(int dirfd, const char *path, int flags);
+/* Between two maps, or a map and this host: -EXDEV. */
+int nfsappend_path_rename(int from_dirfd, const char *from, int to_dirfd,
+	const char *to);
+/* flags: AT_SYMLINK_FOLLOW. */
+int nfsappend_path_link(int from_dirfd, const char *from, int to_dirfd,
+	const char *to, int flags);
 
 #endif

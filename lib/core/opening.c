@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/directory.h"
 #include "core/errname.h"
 #include "core/file.h"
 #include "core/log.h"
@@ -13,6 +14,7 @@
 #include "core/pathcall.h"
 #include "core/state.h"
 #include "core/table.h"
+#include "core/unused.h"
 
 struct opening {
 	int flags;
@@ -83,12 +85,25 @@ static int unsupported(struct opening *o, const char *what)
 	return -EOPNOTSUPP;
 }
 
+static int check_access(struct opening *o, uint32_t asked)
+{
+	struct nfsappend_place *p = o->place;
+	uint32_t granted = 0;
+	int r;
+
+	if (o->flags & O_PATH)
+		return 0;
+	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
+	if (r != 0)
+		return r;
+	return (granted & asked) == asked ? 0 : -EACCES;
+}
+
 /* The file that was found: may it be opened so? */
 static int check_found(struct opening *o)
 {
 	struct nfsappend_place *p = o->place;
-	uint32_t asked = 0, granted = 0;
-	int r;
+	uint32_t asked = 0;
 
 	if ((o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return -EEXIST;
@@ -97,9 +112,11 @@ static int check_found(struct opening *o)
 	if (p->attr.type == NFSAPPEND_DIR)
 		return o->writes || o->flags & O_CREAT
 			? -EISDIR
-			: unsupported(o, "opening a directory");
+			: check_access(o, NFSAPPEND_ACCESS_READ);
 	if (o->flags & O_DIRECTORY)
 		return -ENOTDIR;
+	if (o->flags & O_PATH)
+		return unsupported(o, "O_PATH for a file");
 	if (p->attr.type != NFSAPPEND_REG)
 		return unsupported(o, "opening a special file");
 	if ((o->flags & O_ACCMODE) != O_WRONLY)
@@ -109,10 +126,7 @@ static int check_found(struct opening *o)
 					     : NFSAPPEND_ACCESS_MODIFY;
 	if (o->flags & O_TRUNC)
 		asked |= NFSAPPEND_ACCESS_MODIFY;
-	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
-	if (r != 0)
-		return r;
-	return (granted & asked) == asked ? 0 : -EACCES;
+	return check_access(o, asked);
 }
 
 static int locate(struct opening *o, int dirfd, const char *path,
@@ -128,8 +142,8 @@ static int locate(struct opening *o, int dirfd, const char *path,
 	if (r != 0)
 		return r;
 	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
-	if (o->flags & O_PATH || (o->flags & O_TMPFILE) == O_TMPFILE)
-		return unsupported(o, "O_PATH or O_TMPFILE");
+	if ((o->flags & O_TMPFILE) == O_TMPFILE)
+		return unsupported(o, "O_TMPFILE");
 	if (p->found)
 		return check_found(o);
 	if (!(o->flags & O_CREAT))
@@ -143,6 +157,7 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
 	struct nfsappend_server *s = file->key.server;
 	struct nfsappend_placeholder ph = {
+		.type = NFSAPPEND_REG,
 		.accmode = o->flags & O_ACCMODE,
 		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,
@@ -174,16 +189,14 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	return fd;
 }
 
-/* One room for the names in messages and statistics. */
+/* For messages and statistics. */
 static void display_path(const struct nfsappend_place *p, char *out,
 	size_t room)
 {
-	/* walk.done is DIR or, by the working directory, below it; what was
-	 * looked up remotely lies in walk.rest or its end in name. */
-	const char *rest = p->walk.rest + strspn(p->walk.rest, "/");
-
-	snprintf(out, room, "%s%s%s", p->map->dir, *rest != '\0' ? "/" : "",
-		rest);
+	if (p->here[0] != '\0')
+		nfsappend_place_path(p, out, room);
+	else /* the server was not reached */
+		snprintf(out, room, "%s/%s", p->map->dir, p->walk.rest);
 }
 
 /* What programs try and expect to fail goes without a message: a file that
@@ -216,13 +229,15 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
 	struct nfsappend_file *file;
-	char shown[1024];
+	char shown[NFSAPPEND_SHOWN_MAX];
 	bool created = false;
 	int r;
 
 	r = locate(o, dirfd, path, &created);
 	if (r == NFSAPPEND_NOT_OURS)
 		return r;
+	if (r == 0 && p->attr.type == NFSAPPEND_DIR)
+		return nfsappend_directory_open(p, o->flags);
 	display_path(p, shown, sizeof shown);
 	if (r == 0)
 		r = nfsappend_file_get(p->server, &p->fh, &p->attr,
@@ -261,6 +276,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		p->attr.size = 0;
 	}
 	nfsappend_file_hint(file, &p->attr);
+	nfsappend_unused_close(p->server);
 	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
 		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
 		p->server->name, p->server->target.version,
@@ -303,6 +319,10 @@ int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)
 	};
 	int r = -ENOMEM;
 
+	if (flags & O_PATH) { /* the kernel looks at no other flag then */
+		o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+		o.writes = false;
+	}
 	nfsappend_guard_enter(&guard);
 	nfsappend_wait_start(&o.w, NULL, nfsappend_config.timeout_s);
 	o.place = nfsappend_place_new();

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cwd.h"
 #include "core/path.h"
 #include "core/sys.h"
 
@@ -85,6 +86,8 @@ bool nfsappend_path_missing(int dirfd, const char *path)
 	const char *last = last_component(path, &len);
 	size_t before = (size_t)(last - path);
 
+	if (path[0] != '/' && dirfd == AT_FDCWD && nfsappend_cwd_mapped())
+		return false;
 	if (len == 0 || before + len >= sizeof parent ||
 		(len <= 2 && memcmp(last, "..", len) == 0) ||
 		nfsappend_path_ends_like_map(path))
@@ -108,6 +111,8 @@ static int base(int dirfd, char *out, size_t room)
 
 	if (dirfd == AT_FDCWD) {
 		n = sys_getcwd(out, room); /* counts the NUL */
+		if (n == -ENOENT)
+			return nfsappend_cwd_path(out, room);
 		if (n < 0)
 			return (int)n;
 		n--;
@@ -159,6 +164,23 @@ static bool enter_nested(struct nfsappend_walk *walk, int *n, const char **s)
 	return false;
 }
 
+/* The dots that a relative path begins with: its base has no links in it, so
+ * they need no look. */
+static int climb(char *done, int n, const char **s)
+{
+	for (;;) {
+		const char *t = *s + strspn(*s, "/");
+		size_t len = strcspn(t, "/");
+
+		if (len == 2 && t[0] == '.' && t[1] == '.')
+			while (n > 0 && done[--n] != '/')
+				;
+		else if (len != 1 || t[0] != '.')
+			return n;
+		*s = t + len;
+	}
+}
+
 int nfsappend_path_walk(int dirfd, const char *path,
 	bool follow, struct nfsappend_walk *walk)
 {
@@ -170,9 +192,13 @@ int nfsappend_path_walk(int dirfd, const char *path,
 		return -ENOENT;
 	if (path[0] != '/' && (n = base(dirfd, done, PATH_MAX)) < 0)
 		return n;
-	if (strlen(path) >= sizeof walk->todo)
+	if (strlen(path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	memmove(walk->todo, path, strlen(path) + 1);
+	/* A '/' between the base and a relative path. */
+	walk->todo[0] = '/';
+	strcpy(walk->todo + (path[0] != '/'), path);
+	if (path[0] != '/')
+		n = climb(done, n, &s);
 	walk->map = NULL;
 	for (;;) {
 		done[n] = '\0';

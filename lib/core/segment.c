@@ -14,6 +14,7 @@
 #include "core/log.h"
 #include "core/queue.h"
 #include "core/segment.h"
+#include "core/unused.h"
 
 #define MAGIC (UINT64_C(0x3230676573616e) + sizeof(pthread_mutex_t) + \
 	(sizeof(struct nfsappend_segment) << 16) +                             \
@@ -150,17 +151,25 @@ static void initialise(struct nfsappend_segment *s, const void *key,
 	s->ready = 1;
 }
 
-static bool unused(struct nfsappend_segment *s)
+/* Is none of its users alive, or only that one? */
+static bool unused_but(struct nfsappend_segment *s, int32_t but)
 {
 	if (atomic_load(&s->crowded))
 		return false;
 	for (int i = 0; i < NFSAPPEND_USERS; i++) {
 		int32_t pid = atomic_load(&s->users[i]);
 
-		if (pid != 0 && sys_kill(pid, 0) != -ESRCH)
+		if (pid != 0 && pid != but && sys_kill(pid, 0) != -ESRCH)
 			return false;
 	}
 	return true;
+}
+
+bool nfsappend_segment_alone(struct nfsappend_segment_view *v)
+{
+	/* A private one may be a child's too, and its users are not told. */
+	return !v->is_private &&
+	       unused_but(v->shared, nfsappend_process->pid);
 }
 
 static void enter_user(struct nfsappend_segment_view *v)
@@ -197,11 +206,17 @@ static void sweep_one(int fd, const char *path)
 	s = sys_mmap(PAGE, PROT_READ, MAP_SHARED, fd);
 	if (s == NULL)
 		return;
-	if (s->magic == MAGIC && unused(s) &&
+	if (s->magic == MAGIC && unused_but(s, 0) &&
 		nfsappend_now() / INT64_C(1000000000) -
 				atomic_load(&s->used_s) >
-			LINGER_S)
+			LINGER_S) {
+		size_t n = strlen(host);
+
+		if (s->keylen > n && s->keylen <= sizeof s->key)
+			nfsappend_unused_note(s->key + n, s->keylen - n,
+				&s->slot);
 		sys_unlinkat(AT_FDCWD, path, 0);
+	}
 	sys_munmap(s, PAGE);
 }
 

@@ -85,7 +85,7 @@ struct nfsappend_segment {
 struct nfsappend_segment_view {
 	struct nfsappend_segment *shared;
 	bool is_private; /* anonymous */
-	pid_t registered; /* this process is among the users */
+	_Atomic pid_t registered; /* this process is among the users */
 	uint64_t ino;	 /* of the file that is mapped */
 	char path[300];	 /* in the runtime directory */
 };
@@ -118,6 +118,8 @@ void nfsappend_segment_unlead(struct nfsappend_segment_view *);
 uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *);
 int nfsappend_segment_sleep(struct nfsappend_segment_view *, uint32_t turn,
 	struct nfsappend_waiting *);
+/* Does no other process that is alive use it? */
+bool nfsappend_segment_alone(struct nfsappend_segment_view *);
 
 /* How many bytes of the stage can be used, at most want; as leader. */
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *,

@@ -15,6 +15,7 @@
 
 #include "core/backend.h"
 
+struct nfsappend_directory;
 struct nfsappend_file;
 
 /*
@@ -29,6 +30,7 @@ struct nfsappend_open {
 	uint64_t dev; /* of the placeholder */
 	uint64_t ino;
 	struct nfsappend_file *file;
+	struct nfsappend_directory *dir; /* in place of file */
 };
 
 /* Values of a slot; larger ones are a struct nfsappend_open. */
@@ -83,6 +85,10 @@ void nfsappend_table_set(int fd, struct nfsappend_open *);
 /* A new object with one reference, identity read from fd. NULL: no memory. */
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
 	uint32_t sync, struct nfsappend_file *);
+
+/* The same for a directory, whose owner it becomes. */
+struct nfsappend_open *nfsappend_open_directory(int fd, uint32_t flags,
+	struct nfsappend_directory *);
 
 /* fd was closed or replaced: forget it, if it was one of ours. */
 void nfsappend_table_forget(int fd);

@@ -5,10 +5,12 @@
 #include "core/backend.h"
 #include "nfs/connection.h"
 #include "nfs/contact.h"
+#include "nfs/dirent.h"
 #include "nfs/memory.h"
 #include "nfs/nfs3.h"
 #include "nfs/nfs3_names.h"
 #include "nfs/nfs4.h"
+#include "nfs/nfs4_names.h"
 #include "nfs/session.h"
 
 extern const struct nfsappend_backend nfsappend_backend_module;
@@ -35,7 +37,7 @@ static int contact(const struct nfsappend_target *target,
 
 /* The same operation in both versions, as the session has it. */
 #define EITHER(name, parameters, ...)                                          \
-	static int name parameters                                             \
+	static int either_##name parameters                                    \
 	{                                                                      \
 		return s->version == 4 ? nfsappend_nfs4_##name(__VA_ARGS__)    \
 				       : nfsappend_nfs3_##name(__VA_ARGS__);   \
@@ -81,6 +83,44 @@ EITHER(commit,
 		uint64_t *verifier),
 	s, w, fh, offset, len, verifier)
 
+EITHER(mkdir,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *dir, const char *name,
+		uint32_t mode),
+	s, w, dir, name, mode)
+EITHER(symlink,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *dir, const char *name,
+		const char *target),
+	s, w, dir, name, target)
+EITHER(link,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *file,
+		const struct nfsappend_fh *dir, const char *name),
+	s, w, file, dir, name)
+EITHER(remove,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *dir, const char *name),
+	s, w, dir, name)
+EITHER(rmdir,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *dir, const char *name),
+	s, w, dir, name)
+EITHER(rename,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *from_dir, const char *from,
+		const struct nfsappend_fh *to_dir, const char *to),
+	s, w, from_dir, from, to_dir, to)
+EITHER(readdir,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *dir, uint64_t cookie,
+		uint64_t *verifier, void *buf, uint32_t *len, bool *eof),
+	s, w, dir, cookie, verifier, buf, len, eof)
+EITHER(statfs,
+	(struct nfsappend_session *s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *fh, struct nfsappend_space *space),
+	s, w, fh, space)
+
 __attribute__((visibility("default")))
 const struct nfsappend_backend nfsappend_backend_module = {
 	.abi = NFSAPPEND_BACKEND_ABI,
@@ -88,24 +128,26 @@ const struct nfsappend_backend nfsappend_backend_module = {
 	.after_fork = after_fork,
 	.contact = contact,
 	.session = nfsappend_session_get,
-	.lookup = lookup,
-	.getattr = getattr,
-	.setattr = setattr,
-	.access = access,
-	.readlink = readlink,
+	.lookup = either_lookup,
+	.getattr = either_getattr,
+	.setattr = either_setattr,
+	.access = either_access,
+	.readlink = either_readlink,
 	.create = nfsappend_nfs3_create,
-	.read = read,
-	.write = write,
+	.read = either_read,
+	.write = either_write,
 	.write_at_end = nfsappend_nfs4_write_at_end,
-	.commit = commit,
+	.commit = either_commit,
 	.client = nfsappend_nfs4_client,
 	.open = nfsappend_nfs4_open,
 	.close = nfsappend_nfs4_close,
 	.append = nfsappend_nfs4_append,
-	.mkdir = nfsappend_nfs3_mkdir,
-	.symlink = nfsappend_nfs3_symlink,
-	.link = nfsappend_nfs3_link,
-	.remove = nfsappend_nfs3_remove,
-	.rmdir = nfsappend_nfs3_rmdir,
-	.rename = nfsappend_nfs3_rename,
+	.mkdir = either_mkdir,
+	.symlink = either_symlink,
+	.link = either_link,
+	.remove = either_remove,
+	.rmdir = either_rmdir,
+	.rename = either_rename,
+	.readdir = either_readdir,
+	.statfs = either_statfs,
 };

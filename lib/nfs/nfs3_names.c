@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "nfs/errors.h"
 #include "nfs/nfs3_call.h"
 #include "nfs/nfs3_names.h"
 
@@ -90,4 +91,36 @@ int nfsappend_nfs3_rename(struct nfsappend_session *s,
 
 	return nfsappend_exchange(s, wait,
 		&NFSAPPEND_CALL3(RENAME, &args, nfsappend_status3, NULL));
+}
+
+#define FATTR3_BYTES 84 /* RFC 1813 section 2.6 */
+
+/* RFC 1813 3.3.18. */
+static int decode_fsstat(struct nfsappend_results *r, void *out)
+{
+	struct nfsappend_space *space = out;
+	uint32_t status = nfsappend_get32(r);
+
+	if (status != NFS3_OK)
+		return r->bad ? NFSAPPEND_LOST
+			      : nfsappend_errno3((int)status);
+	if (nfsappend_get32(r) != 0)
+		nfsappend_get_fixed(r, FATTR3_BYTES);
+	space->total = nfsappend_get64(r);
+	space->free = nfsappend_get64(r);
+	space->avail = nfsappend_get64(r);
+	space->files = nfsappend_get64(r);
+	space->files_free = nfsappend_get64(r);
+	space->files_avail = nfsappend_get64(r);
+	return r->bad ? NFSAPPEND_LOST : 0;
+}
+
+int nfsappend_nfs3_statfs(struct nfsappend_session *s,
+	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
+	struct nfsappend_space *space)
+{
+	FSSTAT3args args = {.fsroot = nfsappend_fh3(fh)};
+
+	return nfsappend_exchange(s, wait,
+		&NFSAPPEND_CALL3(FSSTAT, &args, decode_fsstat, space));
 }

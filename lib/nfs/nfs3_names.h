@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* NFSv3: what changes directories. The operations are those of
+/* NFSv3: what changes directories, and what they are in. The operations are those of
  * core/backend.h. */
 #ifndef NFSAPPEND_NFS_NFS3_NAMES_H
 #define NFSAPPEND_NFS_NFS3_NAMES_H
@@ -20,5 +20,7 @@ int nfsappend_nfs3_rmdir(struct nfsappend_session *, struct nfsappend_wait *,
 int nfsappend_nfs3_rename(struct nfsappend_session *, struct nfsappend_wait *,
 	const struct nfsappend_fh *from_dir, const char *from,
 	const struct nfsappend_fh *to_dir, const char *to);
+int nfsappend_nfs3_statfs(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *, struct nfsappend_space *);
 
 #endif

@@ -116,7 +116,7 @@ static void put_lock(struct nfsappend_ops *o, const struct nfsappend_state *st,
 {
 	nfsappend_op(o, NFSAPPEND_OP_LOCK);
 	nfsappend_put32(o, WRITE_LT);
-	nfsappend_put32(o, false); /* reclaim */
+	nfsappend_put32(o, new_owner && st->was_held); /* reclaim */
 	put_range(o);
 	nfsappend_put32(o, new_owner);
 	if (new_owner) {
@@ -218,9 +218,12 @@ static bool writes(uint32_t in_flight)
 
 /* The state is of no use any more. This request was refused, so only an
  * earlier sending of it can have put the record in. */
-static int lost(struct step *s)
+static int lost(struct step *s, uint32_t status)
 {
 	s->st.lost = 1;
+	s->st.restarted = status == NFS4ERR_STALE_STATEID ||
+			  status == NFS4ERR_STALE_CLIENTID;
+	s->st.was_held = s->st.restarted && s->st.held;
 	s->st.held = 0;
 	s->st.in_doubt = s->repeated && writes(s->st.in_flight);
 	return settled(s, NFSAPPEND_STATE_LOST);
@@ -245,7 +248,7 @@ static int failed(struct step *s, const struct answer *a)
 		s->st.held = 1;
 		return settled(s, r);
 	case NFSAPPEND_STATE_LOST:
-		return lost(s);
+		return lost(s, a->status);
 	default:
 		return release(s, r < 0 ? r : -EIO);
 	}
@@ -263,7 +266,7 @@ static int written_but_held(struct step *s, const struct answer *a)
 		s->st.lock_seqid++;
 	if (r == NFSAPPEND_STATE_LOST) {
 		s->repeated = false; /* no doubt: it is in */
-		lost(s);
+		lost(s, a->status);
 		return 0;
 	}
 	return settled(s, 0);
@@ -306,7 +309,13 @@ static int lock_refused(struct step *s, const struct answer *a)
 		return settled(s, NFSAPPEND_LANDED);
 	}
 	if (r == NFSAPPEND_STATE_LOST)
-		return lost(s);
+		return lost(s, a->status);
+	if (r == NFSAPPEND_NO_RECLAIM && st->was_held) {
+		st->was_held = 0;
+		if (nfsappend_seqid_used(a->status))
+			st->open_seqid++;
+		return settled(s, NFSAPPEND_CONTINUE);
+	}
 	if (nfsappend_seqid_used(a->status)) {
 		/* Of a new lock owner the open owner's counts (16.10.5). */
 		if (of_open)
@@ -338,6 +347,7 @@ static int lock_granted(struct step *s, const struct answer *a)
 	if (st->in_flight == NFSAPPEND_LOCK_NEW) {
 		st->open_seqid++;
 		st->has_lock = 1;
+		st->was_held = 0;
 	}
 	st->lock_seqid++;
 	st->lock = a->lock;
@@ -445,7 +455,7 @@ static int answered_unlock(struct step *s, const struct answer *a)
 		return settled(s, r);
 	/* Whatever it is: a new client id frees the lock. */
 	s->st.error = 0;
-	lost(s);
+	lost(s, a->status);
 	return error == -EAGAIN ? NFSAPPEND_DELAY : error;
 }
 

@@ -114,6 +114,7 @@ static int new_owner(
 		.clientid = c->clientid,
 		.open_seqid = 1,
 		.two_steps = st->two_steps,
+		.was_held = st->was_held,
 		.in_doubt = st->in_doubt,
 		.offset = st->offset,
 		.len = st->len,
@@ -190,6 +191,7 @@ int nfsappend_nfs4_open(struct nfsappend_session *s,
 	st.open = opened.stateid;
 	st.opened = 1;
 	st.confirmed = !(opened.flags & RESULT_CONFIRM);
+	st.was_held &= a->reclaim; /* a lock follows its open */
 	st.in_flight = NFSAPPEND_NOTHING;
 	nfsappend_slot_set(slot, &st);
 	if (!opened.has_fh || !opened.has_attr) {

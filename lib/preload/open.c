@@ -125,6 +125,7 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 		if (nfsappend_open_before((dirfd), (path), (flags), (mode),    \
 			    &result_))                                         \
 			return result_;                                        \
+		path = NFSAPPEND_PATH_OUT((dirfd), (path));                    \
 		return nfsappend_open_after((dirfd), (path), (flags), (mode),  \
 			NFSAPPEND_REAL(name) call);                            \
 	} while (0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/config_env.h"
+#include "core/directory.h"
 #include "core/file.h"
 #include "core/log.h"
 #include "core/placeholder.h"
@@ -111,6 +112,7 @@ static void start_once(void)
 	nfsappend_sockets_start(); /* its sockets go first in a child */
 	nfsappend_table_start();
 	nfsappend_file_start();
+	nfsappend_directory_start();
 	nfsappend_server_start();
 	nfsappend_backend_loader = load_module;
 	nfsappend_reals_find();

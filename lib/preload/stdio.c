@@ -15,6 +15,7 @@
 #include "core/placeholder.h"
 #include "preload/hook.h"
 #include "preload/open.h"
+#include "preload/path.h"
 
 extern FILE *_IO_fopen(const char *, const char *);
 extern FILE *_IO_fdopen(int, const char *);
@@ -143,6 +144,7 @@ static FILE *open_stream(const char *path, const char *mode)
 
 	if (opens_ours(path, mode, &flags, &fd))
 		return make_stream(fd, mode, flags, NULL);
+	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
 	f = NFSAPPEND_REAL(fopen)(path, mode);
 	if (f != NULL) {
 		nfsappend_open_after(AT_FDCWD, path, flags, 0666, f->_fileno);
@@ -194,6 +196,7 @@ static FILE *reopen_stream(const char *path, const char *mode, FILE *f)
 		errno = saved;
 		return NULL;
 	}
+	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
 	f = NFSAPPEND_REAL(freopen)(path, mode, f);
 	if (f != NULL)
 		recognise(f);

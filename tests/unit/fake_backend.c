@@ -15,7 +15,7 @@
 
 #define NODES 512
 #define RULES 32
-#define ARENA (UINT64_C(1) << 30)
+#define ARENA (UINT64_C(1) << 27)
 #define ROOM (UINT64_C(1) << 16)
 
 struct node {
@@ -572,7 +572,8 @@ static int read_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 				*len = (uint32_t)left;
 			if (c.rule.count != 0 && *len > c.rule.count)
 				*len = c.rule.count;
-			memcpy(buf, arena + n->at + offset, *len);
+			if (*len > 0)
+				memcpy(buf, arena + n->at + offset, *len);
 			*eof = offset + *len >= n->attr.size;
 		}
 	}
