@@ -64,10 +64,10 @@ records() {
 	}'
 }
 
-# fired [RULE]: how often that one of the present rules has fired.
+# How often the first of the present rules has fired.
 fired() {
 	tell status | sed -n "s/^rule [0-9]* seen [0-9]* fired \([0-9]*\):.*/\1/p" |
-		sed -n "${1:-1}p"
+		head -n 1
 }
 
 # unharmed RULE...: twice as many appends as there shall be faults; the first
@@ -91,10 +91,10 @@ refused() {
 	rm -f "$SERVED/x"
 	tell clear "$2"
 	run_shimmed "$PROGRAMS/prog_records" "$LOGS/x" $((2 * faults))
-	odd=$(seq -s ' ' 1 2 $((2 * faults)))
+	mapfile -t odd < <(seq 1 2 $((2 * faults)))
 	[[ $status -eq 0 && $(fired) -eq $faults ]]
-	diff <(printf "%s $1\n" $odd; echo "acknowledged $faults") <(echo "$output")
-	records $((2 * faults)) "$odd" | cmp - "$SERVED/x"
+	diff <(printf '%s\n' "${odd[@]/%/ $1}" "acknowledged $faults") <(echo "$output")
+	records $((2 * faults)) "${odd[*]}" | cmp - "$SERVED/x"
 	grep -q "$LOGS/x: an append failed .*: $1 .*\[N301\]" "$MESSAGES"
 }
 

@@ -13,6 +13,11 @@ setup_file() {
 	in_control && skip 'needs the shim: a local file has no server'
 	SERVER_SMALL_SIZE=4m start_server
 	setup_shim
+	export OTHER=$BATS_FILE_TMPDIR/nfs-other
+	# shellcheck disable=SC2046 # flags are words
+	"${CC:-cc}" -O2 -o "$OTHER" \
+		"$BATS_TEST_DIRNAME/programs/tools/nfs-other.c" \
+		$(pkg-config --cflags --libs libnfs)
 }
 
 setup() {
@@ -36,8 +41,22 @@ graceless() {
 	server_restart
 }
 
-by_v4() {
-	SHIM_URL=$(server_url_v4 "export/$BATS_TEST_NUMBER")
+# by v3|v4: a folder of its own for each, since the server remembers names.
+by() {
+	version=$1
+	SERVED=$SERVER_EXPORT/$BATS_TEST_NUMBER/$version
+	mkdir -p "$SERVED"
+	chmod 1777 "$SERVED"
+	OTHER_URL=$(server_url "export/$BATS_TEST_NUMBER/$version")
+	SHIM_URL=$OTHER_URL
+	[[ $version = v3 ]] ||
+		SHIM_URL=$(server_url_v4 "export/$BATS_TEST_NUMBER/$version")
+	: >"$MESSAGES"
+}
+
+# other rename OLD NEW, truncate NAME SIZE, unlink NAME: as another host.
+other() {
+	in_server "$OTHER" "$OTHER_URL" "$@"
 }
 
 # rounds NUMBER COMMAND...: so many faults under the writers.
@@ -52,7 +71,7 @@ rounds() {
 		tee -a "${NFSAPPEND_FIGURES:-/dev/null}"
 	all_there "$writers" "$SERVED/x"
 	# No error, no doubt; "not responding" and its end, at most.
-	! grep -hvE '\[N(202|203|204)\]$' "$STEADY"/err.*
+	! grep -hvE '\[N(202|203|207)\]$' "$STEADY"/err.*
 }
 
 killed_and_restarted() {
@@ -63,23 +82,25 @@ killed_and_restarted() {
 }
 
 @test "kill -9 and restart, NFSv3" {
+	by v3
 	rounds "$(count 200 3)" killed_and_restarted
 }
 
 @test "kill -9 and restart, NFSv4.0, no grace period" {
-	by_v4
+	by v4
 	rounds "$(count 200 3)" killed_and_restarted
 }
 
 @test "kill -9 and restart, NFSv3, the server has a grace period" {
 	graceless false
+	by v3
 	rounds "$(count 200 3)" killed_and_restarted
 	graceless true
 }
 
 @test "kill -9 and restart, NFSv4.0, with a grace period" {
 	graceless false
-	by_v4
+	by v4
 	rounds "$(count 200 3)" killed_and_restarted
 	graceless true
 }
@@ -91,41 +112,42 @@ silent_for_a_while() {
 }
 
 @test "SIGSTOP and SIGCONT, NFSv3 and NFSv4.0" {
-	rounds "$(count 200 5)" silent_for_a_while
-	by_v4
-	rm "$SERVED/x"
-	rounds "$(count 200 5)" silent_for_a_while
+	local version
+	for version in v3 v4; do
+		by "$version"
+		rounds "$(count 200 5)" silent_for_a_while
+	done
 }
 
 # Longer than timeo: the requests are sent again, and the server finds both.
 @test "SIGSTOP until requests were sent again, NFSv3 and NFSv4.0" {
-	SHIM_URL+='&timeo=3'
-	rounds "$(count 50 3)" silent_for_a_while
-	by_v4
-	SHIM_URL+='&timeo=3'
-	rm "$SERVED/x"
-	rounds "$(count 50 3)" silent_for_a_while
+	local version
+	for version in v3 v4; do
+		by "$version"
+		SHIM_URL+='&timeo=3'
+		rounds "$(count 50 3)" silent_for_a_while
+		[[ $(stats_sum reconnects) -gt 0 ]]
+	done
 }
 
 # By another host: the writers' descriptors follow the file.
 renamed() {
-	moved=$((${moved:-0} + 1))
-	mv "$SERVED/x" "$SERVED/x.$moved"
+	other rename "$name" "x$((++moved))"
+	name=x$moved
 }
 
 @test "renamed by another host: the records go on in the renamed file" {
-	local i version
+	local i version name moved
 	for version in v3 v4; do
-		[[ $version = v3 ]] || by_v4
-		rm -f "$SERVED"/*
+		by "$version"
+		name=x moved=0
 		start_steady "$writers"
-		for ((i = 1; i <= $(count 100 5); i++)); do
-			steady_round "$writers" mv "$SERVED/x$((i - 1))" "$SERVED/x$i" \
-				2>/dev/null || steady_round "$writers" mv "$SERVED/x" "$SERVED/x1"
+		for ((i = 0; i < $(count 100 5); i++)); do
+			steady_round "$writers" renamed
 		done
 		stop_steady "$writers"
-		[[ $(ls "$SERVED") = "x$((i - 1))" ]]
-		all_there "$writers" "$SERVED/x$((i - 1))"
+		[[ $(ls "$SERVED") = "$name" ]]
+		all_there "$writers" "$SERVED/$name"
 	done
 }
 
@@ -134,7 +156,7 @@ renamed() {
 copied_and_cut() {
 	cut_to=$((${cut_to:-0} + 1))
 	cp "$SERVED/x" "$SERVED/x.$cut_to"
-	truncate -s 0 "$SERVED/x"
+	other truncate x 0
 }
 
 # in_order FILE...: lines are whole (but for NULs before one: a hole is where a
@@ -152,18 +174,20 @@ holes() {
 }
 
 @test "copytruncate by another host, a hundred times: no line torn, none twice" {
-	local i number version last
+	local i number version last files
 	number=$(count 100 20)
 	for version in v3 v4; do
-		[[ $version = v3 ]] || by_v4
-		rm -f "$SERVED"/*
+		by "$version"
 		cut_to=0
 		start_steady "$writers"
 		for ((i = 0; i < number; i++)); do
 			steady_round "$writers" copied_and_cut
 		done
 		stop_steady "$writers"
-		mapfile -t files < <(ls -tr "$SERVED"/x.* | sort -t. -k2n)
+		files=()
+		for ((i = 1; i <= number; i++)); do
+			files+=("$SERVED/x.$i")
+		done
 		in_order "${files[@]}" "$SERVED/x"
 		echo "$version: $(holes "${files[@]}" "$SERVED/x") bytes of holes" |
 			tee -a "${NFSAPPEND_FIGURES:-/dev/null}"
@@ -178,28 +202,28 @@ holes() {
 @test "truncated by another host between two appends: no hole" {
 	local version
 	for version in v3 v4; do
-		[[ $version = v3 ]] || by_v4
+		by "$version"
 		start_lines "$LOGS/x"
 		append_line one
-		: >"$SERVED/x"
+		other truncate x 0
 		append_line two
 		append_line three
-		truncate -s 4 "$SERVED/x"
+		other truncate x 4
 		append_line four
 		end_lines
 		[[ $(paste -sd ' ' "$SERVED/x") = 'two four' ]]
-		rm "$SERVED/x"
 	done
 }
 
-@test "removed by another host: ESTALE as long as it is gone, then a new file" {
+# While the server has it open the file lives on without a name, as one of the
+# kernel's would.
+@test "removed by another host: ESTALE once it is gone, then a new file" {
 	local version
 	for version in v3 v4; do
-		[[ $version = v3 ]] || by_v4
+		by "$version"
 		start_lines "$LOGS/x"
 		append_line one
-		rm "$SERVED/x"
-		# So that the server has it open no more.
+		other unlink x
 		server_restart
 		write_line two
 		line_answer
@@ -209,21 +233,22 @@ holes() {
 		[[ $REPLY = 'write ESTALE' ]]
 		end_lines
 		[[ ! -e $SERVED/x ]]
+		one_message "$LOGS/x" ESTALE
 		start_lines "$LOGS/x"
 		append_line four
 		end_lines
 		[[ $(cat "$SERVED/x") = four ]]
-		rm "$SERVED/x"
 	done
 }
 
 @test "ENOSPC, then space again: no hole, no torn line" {
-	local url file=$SERVER_DIR/small/x
+	local version file
 	server_takes_tmpfs || skip 'this nfs-ganesha exports no tmpfs'
-	for url in "$(server_url small)" "$(server_url_v4 small)"; do
-		SHIM_URL=$url
-		in_server rm -f "$SERVER_DIR"/small/*
-		start_lines "$LOGS/x"
+	for version in v3 v4; do
+		file=$SERVER_DIR/small/$version
+		SHIM_URL=$(server_url small)
+		[[ $version = v3 ]] || SHIM_URL=$(server_url_v4 small)
+		start_lines "$LOGS/$version"
 		append_line one
 		in_server dd if=/dev/zero of="$SERVER_DIR/small/fill" bs=4k \
 			2>/dev/null || :
@@ -248,13 +273,12 @@ holes() {
 @test "a waiting program is ended by SIGINT, SIGTERM and SIGKILL" {
 	local version signal pid
 	for version in v3 v4; do
-		[[ $version = v3 ]] || by_v4
+		by "$version"
 		for signal in INT TERM KILL; do
-			rm -f "$SERVED/x" pid
 			coproc LINES_PROGRAM {
 				shimmed sh -c 'echo $$ >"$1"; exec "$2" "$3"' sh \
 					"$BATS_TEST_TMPDIR/pid" "$PROGRAMS/prog_lines" \
-					"$LOGS/x" 2>>"$MESSAGES" 3>&- 4>&-
+					"$LOGS/$signal" 2>>"$MESSAGES" 3>&- 4>&-
 			}
 			keep_coprocess
 			line_answer
@@ -267,22 +291,55 @@ holes() {
 			# An end of file, and no answer.
 			line_answer
 			[[ -z $REPLY ]]
-			wait "$lines_pid" && return 1
+			if wait "$lines_pid"; then
+				return 1
+			fi
 			server_signal CONT
 			: >"$MESSAGES"
 			# Who comes next settles what that one left, and goes on.
-			start_lines "$LOGS/x"
+			start_lines "$LOGS/$signal"
 			append_line three
 			end_lines
-			run paste -sd ' ' "$SERVED/x"
+			run paste -sd ' ' "$SERVED/$signal"
+			echo "$version $signal: $output"
 			[[ $output = 'one three' || $output = 'one two three' ]]
 			: >"$MESSAGES"
 		done
 	done
 }
 
+# One of them waits for the server, the others for that one.
+@test "eight programs that wait are ended by SIGINT or SIGTERM, each at once" {
+	local i version signal
+	for version in v3 v4; do
+		by "$version"
+		for signal in INT TERM; do
+			start_steady "$writers"
+			server_signal STOP
+			for ((i = 1; i <= writers; i++)); do
+				until_true grep -q 'not responding' "$STEADY/err.$i"
+			done
+			for ((i = 1; i <= writers; i++)); do
+				in_server kill -s "$signal" "$(<"$STEADY/pid.$i")"
+				until_true ended "${STEADY_PIDS[i - 1]}"
+			done
+			server_signal CONT
+			for ((i = 0; i < writers; i++)); do
+				if wait "${STEADY_PIDS[i]}"; then
+					return 1
+				fi
+			done
+		done
+	done
+}
+
+ended() {
+	! kill -0 "$1"
+}
+
 @test "not responding is told once a program, and OK once" {
 	local i
+	by v3
 	start_steady "$writers"
 	steady_advance "$writers"
 	server_signal STOP

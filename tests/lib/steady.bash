@@ -13,7 +13,9 @@ start_steady() {
 	mkdir -p "$STEADY"
 	rm -f "$STEADY"/*
 	for ((i = 1; i <= $1; i++)); do
-		shimmed "$PROGRAMS/prog_steady" "$LOGS/x" "w$i" \
+		# shellcheck disable=SC2016 # sh expands it
+		shimmed sh -c 'echo $$ >"$0"; exec "$@"' "$STEADY/pid.$i" \
+			"$PROGRAMS/prog_steady" "$LOGS/x" "w$i" \
 			"$STEADY/progress.$i" "$STEADY/stop" "${2:-100}" \
 			>"$STEADY/out.$i" 2>"$STEADY/err.$i" 3>&- 4>&- &
 		STEADY_PIDS+=("$!")
