@@ -144,8 +144,11 @@ enum nfsappend_create {
 
 enum { /* RFC 1813 section 3.3.4 */
 	NFSAPPEND_ACCESS_READ = 0x01,
+	NFSAPPEND_ACCESS_LOOKUP = 0x02,
 	NFSAPPEND_ACCESS_MODIFY = 0x04,
 	NFSAPPEND_ACCESS_EXTEND = 0x08,
+	NFSAPPEND_ACCESS_DELETE = 0x10,
+	NFSAPPEND_ACCESS_EXECUTE = 0x20,
 };
 
 enum { NFSAPPEND_UNSTABLE, NFSAPPEND_DATA_SYNC, NFSAPPEND_FILE_SYNC };
@@ -209,6 +212,9 @@ struct nfsappend_state {
 	struct nfsappend_stateid open, lock;
 
 	uint32_t in_flight; /* enum nfsappend_in_flight */
+	/* Bytes of the last record that were written, by the server's
+	 * answer. Set with the step that ends the request; core resets it. */
+	uint32_t wrote;
 	/* The record under way, or in doubt after the state was lost. */
 	uint32_t in_doubt;
 	uint32_t len;
@@ -378,6 +384,24 @@ struct nfsappend_backend {
 	int (*append)(struct nfsappend_session *, struct nfsappend_wait *,
 		struct nfsappend_slot *, const struct nfsappend_fh *,
 		struct nfsappend_record *);
+
+	/* Names. In doubt when there was no answer: see core/naming.h. */
+	int (*mkdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name,
+		uint32_t mode);
+	int (*symlink)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name,
+		const char *target);
+	int (*link)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *file,
+		const struct nfsappend_fh *dir, const char *name);
+	int (*remove)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name);
+	int (*rmdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name);
+	int (*rename)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *from_dir, const char *from,
+		const struct nfsappend_fh *to_dir, const char *to);
 };
 
 #define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "core/file.h"
 #include "core/io.h"
@@ -341,13 +340,5 @@ int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,
 	const struct nfsappend_attr *attr)
 {
-	const struct sockaddr_in6 *a = &o->file->key.server->contact.address;
-	const uint8_t *p = (const uint8_t *)&a->sin6_addr;
-	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
-
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	/* A major number that the kernel gives to nobody (it has 12 bits;
-	 * 0 is for unnamed devices, up to 511 are taken). */
-	return makedev(0xe00 | (h >> 40 & 0xff), h & 0xfffff);
+	return nfsappend_server_device(o->file->key.server, attr);
 }

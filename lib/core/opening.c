@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -11,7 +10,7 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/opening.h"
-#include "core/resolve.h"
+#include "core/pathcall.h"
 #include "core/state.h"
 #include "core/table.h"
 #include "core/unused.h"
@@ -26,34 +25,10 @@ struct opening {
 	struct nfsappend_slot slot;
 };
 
-/* umask(2) can only be read by changing it, under the feet of other
- * threads; /proc tells it without. */
-static mode_t current_umask(void)
-{
-	char buf[512];
-	char *at;
-	long fd = sys_openat(AT_FDCWD, "/proc/self/status",
-		O_RDONLY | O_CLOEXEC, 0);
-	long n = fd >= 0 ? sys_read(fd, buf, sizeof buf - 1) : -1;
-	long mask;
-
-	if (fd >= 0)
-		sys_close(fd);
-	if (n > 0) {
-		buf[n] = '\0';
-		at = strstr(buf, "\nUmask:");
-		if (at != NULL)
-			return (mode_t)strtoul(at + 7, NULL, 8) & 0777;
-	}
-	mask = nfsappend_sys(SYS_umask, 077, 0, 0, 0, 0, 0);
-	nfsappend_sys(SYS_umask, mask, 0, 0, 0, 0, 0);
-	return (mode_t)mask & 0777;
-}
-
 static int create(struct opening *o)
 {
 	struct nfsappend_place *p = o->place;
-	uint32_t mode = o->mode & 07777 & ~current_umask();
+	uint32_t mode = o->mode & 07777 & ~nfsappend_umask();
 	bool exclusive = o->flags & O_EXCL;
 	uint64_t verifier = 0;
 	int r;
@@ -167,7 +142,7 @@ static int locate(struct opening *o, int dirfd, const char *path,
 /* The placeholder and its entry. Takes over the reference to file. */
 static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
-	struct nfsappend_server *s = o->place->server;
+	struct nfsappend_server *s = file->key.server;
 	struct nfsappend_placeholder ph = {
 		.accmode = o->flags & O_ACCMODE,
 		.sync = o->flags & (O_SYNC | O_DSYNC),
@@ -295,6 +270,28 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			: file->sharing == NFSAPPEND_GUARDED ? "guarded"
 							     : "locked");
 	return make_descriptor(o, file);
+}
+
+int nfsappend_open_again(struct nfsappend_open *open, int flags)
+{
+	struct nfsappend_attr empty = {.size = 0};
+	struct nfsappend_file *file;
+	struct opening o = {.flags = flags & ~(O_CREAT | O_EXCL)};
+	int r;
+
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	if (flags & O_TRUNC) {
+		r = nfsappend_file_setattr(open->file, NFSAPPEND_SET_SIZE,
+			&empty);
+		if (r != 0)
+			return r;
+	}
+	/* One more reference, for the new descriptor. */
+	r = nfsappend_file_get(open->file->key.server, &open->file->key.fh,
+		NULL, open->file->sharing, open->file->timeout_s,
+		open->file->fileid, open->file->path, &file);
+	return r == 0 ? make_descriptor(&o, file) : r;
 }
 
 int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)

@@ -49,6 +49,57 @@ const struct nfsappend_map *nfsappend_path_match(const char *path)
 	return NULL;
 }
 
+/* The last component and its length, without slashes behind it. */
+static const char *last_component(const char *path, size_t *len)
+{
+	size_t end = strlen(path), start;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
+	*len = end - start;
+	return path + start;
+}
+
+bool nfsappend_path_ends_like_map(const char *path)
+{
+	size_t len;
+	const char *last = last_component(path, &len);
+
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const struct nfsappend_map *map = &nfsappend_config.maps[i];
+		const char *name = strrchr(map->dir, '/') + 1;
+
+		if (strlen(name) == len && memcmp(name, last, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool nfsappend_path_missing(int dirfd, const char *path)
+{
+	char parent[512], target[1]; /* longer ones are walked */
+	struct statx stx;
+	size_t len;
+	const char *last = last_component(path, &len);
+	size_t before = (size_t)(last - path);
+
+	if (len == 0 || before + len >= sizeof parent ||
+		(len <= 2 && memcmp(last, "..", len) == 0) ||
+		nfsappend_path_ends_like_map(path))
+		return false;
+	memcpy(parent, path, before + len);
+	parent[before + len] = '\0';
+	if (sys_readlinkat(dirfd, parent, target, sizeof target) != -ENOENT)
+		return false;
+	if (before == 0)
+		parent[before++] = '.';
+	parent[before] = '\0';
+	return sys_statx(dirfd, parent, AT_STATX_DONT_SYNC, STATX_TYPE, &stx) ==
+		0;
+}
+
 /* Puts the absolute path of dirfd into out, without a trailing '/'. */
 static int base(int dirfd, char *out, size_t room)
 {

@@ -20,6 +20,14 @@ int nfsappend_path_normalise(const char *path, char *out, size_t room);
  * no symbolic links: for absolute paths as a program writes them. */
 const struct nfsappend_map *nfsappend_path_match(const char *path);
 
+/* Is the last component that of a map's DIR? Then path may be DIR itself,
+ * however it is spelled. No system call. */
+bool nfsappend_path_ends_like_map(const char *path);
+
+/* The kernel said ENOENT: is the file just not there (its directory is), so
+ * that no map can be behind the path? False: walk to find out. */
+bool nfsappend_path_missing(int dirfd, const char *path);
+
 struct nfsappend_walk {
 	const struct nfsappend_map *map; /* NULL: the path is local */
 	unsigned links;			 /* followed so far */

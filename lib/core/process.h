@@ -39,6 +39,7 @@ extern __thread unsigned nfsappend_depth
 struct nfsappend_guard {
 	nfsappend_sigset mask; /* the program's */
 	int cancelstate;
+	int saved_errno; /* the program's, given back unless a hook sets it */
 	bool outermost;
 };
 void nfsappend_guard_enter(struct nfsappend_guard *);

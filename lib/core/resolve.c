@@ -33,6 +33,8 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 		return -EIO;
 	}
 	nfsappend_cred_now(&cred, &p->map->target);
+	if (p->real_ids)
+		nfsappend_cred_real(&cred, &p->map->target);
 	p->server = nfsappend_server_get(&p->map->target, &cred, NULL);
 	if (p->server == NULL)
 		return -ENOMEM;

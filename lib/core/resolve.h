@@ -18,6 +18,7 @@ struct nfsappend_place {
 	char name[NFSAPPEND_NAME_MAX + 1]; /* in dir; "" for the map's DIR */
 	bool found;
 	bool slash; /* the path ended in '/': it must be a directory */
+	bool real_ids; /* in: ask as the real user, not the effective one */
 	struct nfsappend_fh fh;
 	struct nfsappend_attr attr;
 

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "core/log.h"
 #include "core/server.h"
 #include "core/slab.h"
+#include "core/userns.h"
 
 #define MS INT64_C(1000000)
 
@@ -41,8 +43,10 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 
 	memset(cred, 0, sizeof *cred);
 	/* setfsuid(-1) changes nothing and tells the id that files see. */
-	cred->uid = (uint32_t)nfsappend_sys(SYS_setfsuid, -1, 0, 0, 0, 0, 0);
-	cred->gid = (uint32_t)nfsappend_sys(SYS_setfsgid, -1, 0, 0, 0, 0, 0);
+	cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(SYS_setfsuid,
+		-1, 0, 0, 0, 0, 0));
+	cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(SYS_setfsgid,
+		-1, 0, 0, 0, 0, 0));
 	n = nfsappend_sys(SYS_getgroups, 256, (long)groups, 0, 0, 0, 0);
 	if (target->has_uid)
 		cred->uid = target->uid;
@@ -59,8 +63,32 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 		n = n > 0 ? NFSAPPEND_GROUPS_MAX : 0;
 	}
 	for (long i = 0; i < n; i++)
-		cred->groups[i] = groups[i];
+		cred->groups[i] = nfsappend_outside_gid(groups[i]);
 	cred->ngroups = n > 0 ? (uint32_t)n : 0;
+}
+
+void nfsappend_cred_real(struct nfsappend_cred *cred,
+	const struct nfsappend_target *target)
+{
+	if (!target->has_uid)
+		cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(
+			SYS_getuid, 0, 0, 0, 0, 0, 0));
+	if (!target->has_gid)
+		cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(
+			SYS_getgid, 0, 0, 0, 0, 0, 0));
+}
+
+uint64_t nfsappend_server_device(const struct nfsappend_server *s,
+	const struct nfsappend_attr *attr)
+{
+	const uint8_t *p = (const uint8_t *)&s->contact.address.sin6_addr;
+	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
+
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+	/* A major number that the kernel gives to nobody (it has 12 bits;
+	 * 0 is for unnamed devices, up to 511 are taken). */
+	return makedev(0xe00 | (h >> 40 & 0xff), h & 0xfffff);
 }
 
 static bool same(const struct nfsappend_server *s,

@@ -261,6 +261,7 @@ static int written_but_held(struct step *s, const struct answer *a)
 	int r = nfsappend_errno4(a->status);
 
 	s->rec->written = a->written;
+	s->st.wrote = a->written.count;
 	s->st.held = 1;
 	if (a->op == NFSAPPEND_OP_LOCKU && nfsappend_seqid_used(a->status))
 		s->st.lock_seqid++;
@@ -277,8 +278,10 @@ static int unlocked(struct step *s, const struct answer *a)
 	s->st.held = 0;
 	s->st.lock_seqid++;
 	s->st.lock = a->unlock;
-	if (a->wrote)
+	if (a->wrote) {
 		s->rec->written = a->written;
+		s->st.wrote = a->written.count;
+	}
 	return settled(s, 0);
 }
 
@@ -303,6 +306,7 @@ static int lock_refused(struct step *s, const struct answer *a)
 			a->status == NFS4ERR_OLD_STATEID)) {
 		st->lock_seqid += 2;
 		st->lock.seqid += 2;
+		st->wrote = st->len;
 		return settled(s, NFSAPPEND_LANDED);
 	}
 	if (r == NFSAPPEND_STATE_LOST)
@@ -421,6 +425,7 @@ static int answered_write(struct step *s, const struct answer *a)
 		return written_but_held(s, a);
 	if (a->wrote) {
 		s->rec->written = a->written;
+		st->wrote = a->written.count;
 		return settled(s, 0);
 	}
 	/* Only our own LOCKU, behind the WRITE, makes the stateid old. */
@@ -430,6 +435,7 @@ static int answered_write(struct step *s, const struct answer *a)
 		st->held = 0;
 		st->lock_seqid++;
 		st->lock.seqid++;
+		st->wrote = st->len;
 		return settled(s, NFSAPPEND_LANDED);
 	}
 	return failed(s, a);

@@ -7,7 +7,7 @@
 #include "core/io.h"
 #include "core/stats.h"
 #include "preload/hook.h"
-#include "preload/stat_fill.h"
+#include "preload/stat.h"
 #include "preload/stdio_slots.h"
 
 /* Members of struct _IO_jump_t (libio/libioP.h), the same in every release
@@ -131,14 +131,11 @@ static int slot_close(FILE *f)
 
 static int slot_stat(FILE *f, void *st)
 {
-	struct nfsappend_use use;
 	int r;
 
-	if (!nfsappend_use_begin(&use, f->_fileno))
-		return _IO_file_stat(f, st);
-	r = use.error != 0 ? use.error : nfsappend_fill_stat(use.open, st);
-	nfsappend_use_end(&use);
-	return (int)nfsappend_result(r);
+	return nfsappend_stat_descriptor(f->_fileno, st, &r)
+		? r
+		: _IO_file_stat(f, st);
 }
 
 /* Bytes that exit() will flush to a managed descriptor? */

@@ -11,7 +11,7 @@
 # on_host NUMBER COMMAND...: under the shim, as that host.
 on_host() {
 	local runtime=$BATS_TEST_TMPDIR/host.$1
-	mkdir -p -m 700 "$runtime"
+	mkdir -p "$runtime" && chmod 700 "$runtime"
 	NFSAPPEND_RUNTIME=$runtime shimmed "${@:2}"
 }
 

@@ -66,6 +66,7 @@ start_proxy() {
 		>"$base/port" 2>"$base/stderr" 3>&- 4>&- &
 	PROXY_PID=$!
 	PROXY_PORT=$(scripted_port "$base/port")
+	# shellcheck disable=SC2001 # a pattern that ${//} does not know
 	SHIM_URL=$(sed "s/nfsport=[0-9]*/nfsport=$PROXY_PORT/" <<<"$SHIM_URL")
 }
 

@@ -109,6 +109,11 @@ void rig_start(enum nfsappend_sharing sharing)
 	rig_start_large(sharing, 0);
 }
 
+void rig_file_now(enum nfsappend_sharing sharing)
+{
+	file_on_server(sharing, 0);
+}
+
 void rig_again(enum nfsappend_sharing sharing)
 {
 	static bool started;

@@ -28,6 +28,8 @@ void rig_start(enum nfsappend_sharing);
 void rig_start_large(enum nfsappend_sharing, size_t room);
 extern const enum nfsappend_sharing rig_sharings[2]; /* single, guarded */
 const char *rig_sharing_name(enum nfsappend_sharing);
+/* The second half of rig_start(), after rig_core() and fake_start(). */
+void rig_file_now(enum nfsappend_sharing);
 /* Takes everything back: an empty file, a segment that knows nothing. For
  * the next of a table of cases. */
 void rig_again(enum nfsappend_sharing);

@@ -112,7 +112,9 @@ stats_sum() {
 			>/dev/null 2>&1 3>&- 4>&- &
 		pid=$!
 		sleep "0.$((RANDOM % 10))"
-		pkill -KILL -f "prog_host .* victim$round\$"
+		until pkill -KILL -f "prog_host .* victim$round\$"; do
+			sleep 0.02
+		done
 		wait "$pid" || :
 	done
 	pkill -TERM -f 'prog_host .* h[12] '
