@@ -156,7 +156,6 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
 	struct nfsappend_server *s = o->place->server;
 	struct nfsappend_placeholder ph = {
-		.type = NFSAPPEND_REG,
 		.accmode = o->flags & O_ACCMODE,
 		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,

@@ -13,7 +13,7 @@
 #include "core/process.h"
 #include "fake_backend.h"
 
-#define NODES 512
+#define NODES 1200 /* more than NFSAPPEND_DEPTH_MAX */
 #define RULES 32
 #define ARENA (UINT64_C(1) << 30)
 #define ROOM (UINT64_C(1) << 16)
