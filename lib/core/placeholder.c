@@ -56,7 +56,7 @@ void nfsappend_placeholder_mark(int fd)
 static bool plausible(const struct nfsappend_placeholder *p)
 {
 	return p->magic == MAGIC && p->size == sizeof *p &&
-		(p->type == NFSAPPEND_REG || p->type == NFSAPPEND_DIR) &&
+		p->directory <= 1 &&
 		p->fh.len > 0 && p->fh.len <= NFSAPPEND_FH_MAX &&
 		p->dir.len <= NFSAPPEND_FH_MAX &&
 		memchr(p->name, 0, sizeof p->name) != NULL &&

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/directory.h"
 #include "core/io.h"
 #include "core/opening.h"
 #include "core/placeholder.h"
@@ -232,6 +233,10 @@ static void truncate_and_known_size(void)
 
 static void directories(void)
 {
+	struct nfsappend_open *o;
+	struct nfsappend_attr attr;
+	int fd, again;
+
 	start(NULL);
 	CHECK_INT(open_at(RIG_MAP "/dir", O_WRONLY, 0), -EISDIR);
 	CHECK_INT(open_at(RIG_MAP "/dir", O_RDWR | O_APPEND, 0), -EISDIR);
