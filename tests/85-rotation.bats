@@ -112,6 +112,7 @@ copytruncate'
 	rotate_with 'rotate 3
 create
 compress
+compressoptions -n
 delaycompress'
 	[[ $output = $'log\nlog.1\nlog.2.gz\nlog.3.gz' ]]
 	[[ $(zcat "$SERVED/log.2.gz" | wc -l) -eq 99 ]]
