@@ -64,6 +64,15 @@ static void follower(void *arg)
 	f->result[i] = rig_append(f->record[i]);
 }
 
+/* A ticket is drawn before the record is all there. */
+static bool some_claimed(void)
+{
+	for (int i = 0; i < NFSAPPEND_SLOTS; i++)
+		if ((q->records[i].word & 0xff) == NFSAPPEND_SLOT_CLAIMED)
+			return true;
+	return false;
+}
+
 /* While somebody leads: a process that queues the record, and has done so
  * when this returns. */
 static unsigned follow(const char *record, unsigned timeout_s)
@@ -75,7 +84,7 @@ static unsigned follow(const char *record, unsigned timeout_s)
 	f->timeout_s[i] = timeout_s;
 	f->result[i] = -1000;
 	f->pid[i] = unit_fork(follower, (void *)(uintptr_t)i);
-	while (q->tickets == tickets)
+	while (q->tickets == tickets || some_claimed())
 		usleep(200);
 	return i;
 }
