@@ -1,8 +1,9 @@
-/* prog_group [-p PROCESSES] [-t THREADS] [-c COUNT] [-k KILLS] [-s SEED] [-il]
-   FILE SERVED: PROCESSES (1) of THREADS (1) each, which were exec'ed and open
+/* prog_group [-p PROCESSES] [-t THREADS] [-c COUNT] [-k KILLS] [-s SEED]
+   [-g GO] [-il] FILE SERVED: PROCESSES (1) of THREADS (1) each, which were exec'ed and open
    FILE themselves, append COUNT records (10) by each thread; KILLS of the
    processes are killed while the others write. -i: all records are the same,
-   -l: some are longer than others by far. Then reads SERVED, the same file
+   -l: some are longer than others by far; -g: says "ready" when all have
+   opened it, and they begin when there is a file GO. Then reads SERVED, the same file
    where the server has it, and says what it found:
      killed K amid M acknowledged A begun B found F lost L twice T late O torn X
    amid: of the kills, those that fell while others were writing. */
@@ -157,6 +158,7 @@ int main(int argc, char **argv)
 	unsigned processes = 1, kills = 0, killed = 0, amid = 0, seed = 1;
 	struct notes n = {.count = 10, .threads = 1};
 	pid_t pids[WRITERS];
+	const char *go = NULL;
 	int memory, option;
 
 	if (argc == 5 && !strcmp(argv[1], "child")) {
@@ -167,7 +169,7 @@ int main(int argc, char **argv)
 		run_process((unsigned)atoi(argv[3]));
 		return 0;
 	}
-	while ((option = getopt(argc, argv, "p:t:c:k:s:il")) > 0) {
+	while ((option = getopt(argc, argv, "p:t:c:k:s:g:il")) > 0) {
 		switch (option) {
 		case 'p':
 			processes = (unsigned)atoi(optarg);
@@ -183,6 +185,9 @@ int main(int argc, char **argv)
 			break;
 		case 's':
 			seed = (unsigned)atoi(optarg);
+			break;
+		case 'g':
+			go = optarg;
 			break;
 		case 'i':
 			n.identical = 1;
@@ -223,6 +228,12 @@ int main(int argc, char **argv)
 			return 98; /* one could not even open */
 		else
 			usleep(1000);
+	if (go != NULL) {
+		puts("ready");
+		fflush(stdout);
+		while (access(go, F_OK) != 0)
+			usleep(10000);
+	}
 	srandom(seed);
 	notes->go = 1;
 	for (unsigned i = 0; i < kills; i++) {
