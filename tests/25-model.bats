@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
+	[[ -z ${NFSAPPEND_SANITIZER-} ]] || skip 'once is enough'
 	type -P spin >/dev/null || skip 'spin is not installed (Debian: apt-get install spin)'
 	model=$BATS_TEST_DIRNAME/model/run
 }
