@@ -541,8 +541,9 @@ int nfsappend_segment_sleep(struct nfsappend_segment_view *v, uint32_t turn,
 		return 0;
 	/* One that waits for the lead may be stopped, or dead. */
 	disinherit(s, atomic_load(&s->heir));
-	/* Fatal signals, "not responding", the deadline. */
-	return nfsappend_wait_sleep(w, 1) != 0 ? -ETIMEDOUT : 0;
+	/* Fatal signals, "not responding", the deadline: long enough that it
+	 * does sleep. */
+	return nfsappend_wait_sleep(w, 1000000) != 0 ? -ETIMEDOUT : 0;
 }
 
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,

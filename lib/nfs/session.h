@@ -9,6 +9,8 @@
 
 #define NFSAPPEND_CONNECTIONS_MAX 16
 
+struct nfsappend_waiter;
+
 struct nfsappend_session {
 	struct nfsappend_session *next; /* of all, for the child of a fork */
 	struct sockaddr_in6 address;
@@ -19,6 +21,9 @@ struct nfsappend_session {
 	struct nfsappend_connection *idle; /* under lock; latest first */
 	unsigned count;			   /* under lock; idle and in use */
 	bool connected;			   /* ever, in this process */
+	/* Under lock: those for whom there was none, first come first served;
+	 * they lie on their stacks. */
+	struct nfsappend_waiter *first, **last;
 };
 
 /* The session for that address and credential, made if need be; maps of one

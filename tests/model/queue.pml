@@ -17,7 +17,7 @@
  * A leader that is stopped is one that takes no step for as long as it likes;
  * others may run out of time meanwhile. Sleep ends when a leader has ended
  * (or, bounded in the code, after somebody has died): a lost wake-up is an
- * invalid end state. Mutations: NO_SETTLE, NO_OWNER_DIED, NO_KNOWN,
+ * invalid end state. Mutations: NO_SETTLE, NO_OWNER_DIED,
  * WAKE_EARLY.
  */
 #ifndef WRITERS
@@ -205,9 +205,7 @@ inline settle_taken() {
 inline publish(done, failed) {
 	q_done = done; q_failed = failed;
 	MAY_DIE;
-#ifndef NO_KNOWN
 	known = true;
-#endif
 	MAY_DIE;
 	settle_taken();
 	known = false

@@ -231,6 +231,17 @@ static void deadline_while_serving(void)
 	check_slots_free();
 }
 
+static void long_one(void *arg)
+{
+	char longer[NFSAPPEND_SLOT_DATA + 100];
+
+	(void)arg;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memset(longer, 'x', sizeof longer);
+	longer[sizeof longer - 1] = '\n';
+	CHECK_INT(rig_append_bytes(longer, sizeof longer), sizeof longer);
+}
+
 static int told[2];
 
 /* Collects one follower's record, and is stopped in the middle of its WRITE. */
@@ -285,6 +296,33 @@ static void leader_stopped(void)
 	check_slots_free();
 }
 
+/* Who waits for it can be killed as on a hard mount, and hears of it. */
+static void followers_of_a_stopped_leader_die(void)
+{
+	unsigned taken, direct;
+	int status;
+	pid_t pid;
+
+	start(NFSAPPEND_GUARDED);
+	pid = stopped_leader(&taken, 0);
+	direct = (unsigned)unit_fork(long_one, NULL);
+	while (seg->heir == 0)
+		usleep(200);
+	kill(f->pid[taken], SIGTERM);
+	kill((pid_t)direct, SIGTERM);
+	for (int i = 0; i < 2; i++) {
+		int64_t began = nfsappend_now();
+
+		status = unit_wait(i == 0 ? f->pid[taken] : (pid_t)direct);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+		CHECK(nfsappend_now() - began < INT64_C(3000000000));
+	}
+	kill(pid, SIGCONT);
+	CHECK_INT(unit_wait(pid), 0);
+	CHECK_INT(rig_append("next\n"), 5);
+	CHECK_FILE("taken\nstopped\nnext\n");
+}
+
 /* A stopped leader that is killed: the same, and its record may be in. */
 static void leader_stopped_and_killed(void)
 {
@@ -324,17 +362,6 @@ static void successor_gives_up(void)
 	CHECK_FILE("taken\nstopped\npatient\n");
 	CHECK_INT(seg->orphaned, 0);
 	check_slots_free();
-}
-
-static void long_one(void *arg)
-{
-	char longer[NFSAPPEND_SLOT_DATA + 100];
-
-	(void)arg;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	memset(longer, 'x', sizeof longer);
-	longer[sizeof longer - 1] = '\n';
-	CHECK_INT(rig_append_bytes(longer, sizeof longer), sizeof longer);
 }
 
 /* Who waits for the lead itself has its turn before others; stopped or dead,
@@ -444,6 +471,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(deadline_before_the_write),
 	UNIT_TEST(deadline_while_serving),
 	UNIT_TEST(leader_stopped),
+	UNIT_TEST(followers_of_a_stopped_leader_die),
 	UNIT_TEST(leader_stopped_and_killed),
 	UNIT_TEST(successor_gives_up),
 	UNIT_TEST(heir_stopped),

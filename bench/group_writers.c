@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * group_writers WAY KIND WRITERS SECONDS TARGET
+ *
+ * WRITERS threads or processes (KIND) append records of 100 bytes to one file,
+ * each as fast as it can, for SECONDS. WAY: "write", by write(2) on a file
+ * opened O_APPEND|O_SYNC, TARGET a path; "nfs", by libnfs's nfs_write() on one
+ * opened so, a connection each, TARGET an URL. Prints
+ *   RECORDS-PER-SECOND RECORDS MEDIAN-US P99-US
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <nfsc/libnfs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIZE 100
+#define BUCKETS 4096 /* of 1/64 of a power of two, us */
+
+static struct {
+	_Atomic unsigned ready;
+	_Atomic int go, stop;
+	_Atomic uint64_t records;
+	_Atomic uint64_t took[BUCKETS];
+} *shared;
+
+static const char *way, *target;
+static int by_nfs;
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	_exit(1);
+}
+
+static unsigned bucket(uint64_t us)
+{
+	unsigned shift = 0;
+
+	while (us >> shift >= 128)
+		shift++;
+	return shift * 64 + (unsigned)(us >> shift);
+}
+
+static uint64_t bucket_us(unsigned b)
+{
+	return b < 128 ? b : (uint64_t)(b % 64 + 64) << (b / 64 - 1);
+}
+
+static void *writer(void *arg)
+{
+	char record[SIZE + 1];
+	struct nfs_context *nfs = NULL;
+	struct nfsfh *fh = NULL;
+	int fd = -1;
+
+	snprintf(record, sizeof record, "%04d %*s", (int)(intptr_t)arg,
+		SIZE - 5, "x");
+	record[SIZE - 1] = '\n';
+	if (by_nfs) {
+		struct nfs_url *url;
+
+		nfs = nfs_init_context();
+		url = nfs_parse_url_full(nfs, target);
+		if (url == NULL ||
+			nfs_mount(nfs, url->server, url->path) != 0 ||
+			nfs_open(nfs, url->file, O_WRONLY | O_APPEND | O_SYNC,
+				&fh) != 0) {
+			fprintf(stderr, "%s\n", nfs_get_error(nfs));
+			_exit(1);
+		}
+	} else {
+		fd = open(target, O_WRONLY | O_APPEND | O_SYNC);
+		if (fd < 0)
+			die(target);
+	}
+	shared->ready++;
+	while (!shared->go)
+		usleep(1000);
+	while (!shared->stop) {
+		uint64_t began = now_us();
+		ssize_t n = by_nfs ? nfs_write(nfs, fh, SIZE, record)
+				   : write(fd, record, SIZE);
+
+		if (n != SIZE)
+			die("write");
+		shared->records++;
+		shared->took[bucket(now_us() - began)]++;
+	}
+	return NULL;
+}
+
+static void summary(double seconds)
+{
+	uint64_t n = shared->records, sum = 0;
+	uint64_t p50 = 0, p99 = 0;
+
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		sum += shared->took[b];
+		if (p50 == 0 && sum * 2 >= n)
+			p50 = bucket_us(b);
+		if (p99 == 0 && sum * 100 >= n * 99)
+			p99 = bucket_us(b);
+	}
+	printf("%.0f %llu %llu %llu\n", (double)n / seconds,
+		(unsigned long long)n, (unsigned long long)p50,
+		(unsigned long long)p99);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned writers = argc == 6 ? (unsigned)atoi(argv[3]) : 0;
+	double seconds = argc == 6 ? atof(argv[4]) : 0;
+	uint64_t began;
+	int threads;
+
+	if (writers == 0 || seconds <= 0) {
+		fprintf(stderr, "usage: %s write|nfs threads|processes WRITERS "
+			"SECONDS TARGET\n", argv[0]);
+		return 2;
+	}
+	way = argv[1];
+	by_nfs = !strcmp(way, "nfs");
+	threads = !strcmp(argv[2], "threads");
+	target = argv[5];
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		die("mmap");
+	for (unsigned i = 0; i < writers; i++) {
+		pthread_t id;
+
+		if (threads) {
+			if (pthread_create(&id, NULL, writer,
+				    (void *)(intptr_t)i) != 0)
+				die("pthread_create");
+		} else if (fork() == 0) {
+			writer((void *)(intptr_t)i);
+			_exit(0);
+		}
+	}
+	while (shared->ready < writers)
+		usleep(1000);
+	shared->go = 1;
+	began = now_us();
+	usleep((useconds_t)(seconds * 1e6));
+	summary((double)(now_us() - began) / 1e6);
+	fflush(stdout);
+	shared->stop = 1;
+	if (threads)
+		_exit(0);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
