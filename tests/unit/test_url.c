@@ -98,6 +98,8 @@ static void bad(void)
 		{"nfs://server/e?version=3x", "value of version is not 3 or 4"},
 		{"nfs://server/e?nfsport=0", "value of nfsport is not a port"},
 		{"nfs://server/e?nfsport=99999", "nfsport is not a port"},
+		{"nfs://server/e?timeo=0", "timeo is not 1 to 36000"},
+		{"nfs://server/e?timeo=36001", "timeo is not 1 to 36000"},
 		{"nfs://server/e?mountport=99999999999999999999",
 			"value of mountport is not a port"},
 		{"nfs://server/e?uid=4294967296", "uid is not a number"},
