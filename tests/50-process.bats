@@ -82,3 +82,17 @@ load lib/load
 	[[ $(stat -c '%u %g %a' "$SERVED/x") = '65534 65534 640' ]]
 	[[ $(cat "$SERVED/x") = mine ]]
 }
+
+# The runtime calls mkdir() before it is ready for anything, ours included.
+@test "a program with a sanitizer that makes a folder for its reports" {
+	local program=$BATS_TEST_TMPDIR/program
+	[[ -z ${NFSAPPEND_SANITIZER-} ]] || skip 'a sanitizer is there already'
+	"${CC:-cc}" -fsanitize=address -o "$program" \
+		"$BATS_TEST_DIRNAME/programs/prog_calls.c" 2>/dev/null ||
+		skip 'no address sanitizer'
+	ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0:log_path=$BATS_TEST_TMPDIR/a/b/report" \
+		run_shimmed "$program" ac "$LOGS/x"
+	[[ $status -eq 0 && ${lines[2]} = 'write 5' && -z $stderr ]]
+	[[ $(cat "$SERVED/x") = line ]]
+	[[ -d $BATS_TEST_TMPDIR/a/b ]]
+}

@@ -335,6 +335,7 @@ static void dead_threads(void)
 
 static void full(void)
 {
+	static char all[NFSAPPEND_SLOTS + 1];
 	int64_t result;
 	uint64_t end;
 
@@ -344,7 +345,8 @@ static void full(void)
 	CHECK_INT(enter("x"), -ENOBUFS);
 	memset(stage + 1, 'x', NFSAPPEND_SLOTS);
 	stage[NFSAPPEND_SLOTS + 1] = '\0';
-	CHECK_COLLECTED(sizeof stage, strdup((char *)stage + 1));
+	memcpy(all, stage + 1, sizeof all);
+	CHECK_COLLECTED(sizeof stage, all);
 	CHECK_INT(enter("x"), -ENOBUFS);
 	nfsappend_queue_publish(q, NFSAPPEND_SLOTS, 0, NFSAPPEND_SLOTS);
 	/* All ours, from before an exec as it were. */

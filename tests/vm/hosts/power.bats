@@ -4,11 +4,11 @@
 # whole, in its writer's order. On an export that says "stored" too early
 # (async) the same is seen to fail.
 #
-# Beside the guest, not in it: tests/vm/contain bats tests/vm/power.bats
+# Beside the guest, not in it: tests/vm/contain bats tests/vm/hosts/power.bats
 
-load ../lib/load
-load ../lib/steady
-load guest
+load ../../lib/load
+load ../../lib/steady
+load ../guest
 
 writers=8
 
