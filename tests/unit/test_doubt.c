@@ -553,7 +553,7 @@ static void write_at_killed(void)
 /* A leader that is stopped is not pushed aside: EIO in time. */
 static void leader_is_stopped(void)
 {
-	int reached[2];
+	int reached[2], status;
 	pid_t pid;
 	char c;
 
@@ -567,17 +567,13 @@ static void leader_is_stopped(void)
 	if (pid == 0)
 		exit(rig_append("record\n") == 7 ? 0 : 1);
 	CHECK_INT(read(reached[0], &c, 1), 1);
+	CHECK_INT(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK(WIFSTOPPED(status));
 	rig_file->timeout_s = 1;
 	CHECK_INT(rig_append("refused\n"), -EIO);
 	CHECK_HAS(rig_log(), "did not finish in time");
 	CHECK_INT(kill(pid, SIGCONT), 0);
-	/* It may have stopped only now. */
-	while (waitpid(pid, NULL, WNOHANG) == 0) {
-		struct timespec tick = {0, 1000000};
-
-		kill(pid, SIGCONT);
-		nanosleep(&tick, NULL);
-	}
+	CHECK_INT(unit_wait(pid), 0);
 	rig_file->timeout_s = 0;
 	CHECK_INT(rig_append("next\n"), 5);
 	CHECK_FILE("first\nrecord\nnext\n");
