@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2317 # a test that ends with return is no end of the file
 # NFSv4.0 on nfs-ganesha: the same programs, what each append costs, modes of
 # new files, and several hosts at once.
 

@@ -22,6 +22,7 @@ setup() {
 }
 
 teardown() {
+	cat "$MESSAGES" 2>/dev/null || :
 	stop_scripted
 	nothing_local
 }
@@ -33,7 +34,7 @@ appends() {
 	rm -f "$SERVED/x"
 	[[ $# -eq 0 ]] || tell "$@"
 	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 5 one
-	[[ $status -eq 0 && $output = 'acknowledged 5' ]]
+	[[ $status -eq 0 && ${lines[0]} = 'acknowledged 5' ]]
 	tell clear
 	SHIM_LIMIT=20 on_host other "$PROGRAMS/prog_host" "$LOGS/x" 1 other
 	[[ $(cut -c1-14 "$SERVED/x" | paste -sd ' ') = \
@@ -443,4 +444,70 @@ until_status() {
 		each_once 2 4 20000
 	done
 	tell clear
+}
+
+@test "after a restart the file is reclaimed by its handle, whatever its name" {
+	start_lines "$LOGS/x"
+	append_line one
+	append_line two
+	mv "$SERVED/x" "$SERVED/x.1"
+	tell 'restart grace 2s' cut
+	append_line three
+	append_line four
+	end_lines
+	[[ $(paste -sd ' ' "$SERVED/x.1") = 'one two three four' ]]
+	[[ ! -e $SERVED/x ]]
+}
+
+@test "restarted without grace, the name gone: ESTALE, and told" {
+	start_lines "$LOGS/x"
+	append_line one
+	mv "$SERVED/x" "$SERVED/x.1"
+	echo other >"$SERVED/x"
+	tell restart cut
+	write_line two
+	line_answer
+	[[ $REPLY = 'write ESTALE' ]]
+	end_lines
+	[[ $(cat "$SERVED/x.1") = one && $(cat "$SERVED/x") = other ]]
+	grep -q N310 "$MESSAGES"
+}
+
+@test "a restart in a long record: the lock is reclaimed, the record whole" {
+	stop_scripted
+	start_scripted --max-io 4096
+	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 1 zero 100
+	tell 'on v4 WRITE nth 3 hold before'
+	shimmed "$PROGRAMS/prog_host" "$LOGS/x" 1 long 20000 3>&- 4>&- &
+	local pid=$!
+	until_status 'fired 1'
+	tell clear 'restart grace 2s' cut
+	# Nobody else gets the lock before it is reclaimed.
+	on_host other "$PROGRAMS/prog_host" "$LOGS/x" 2 other 100
+	wait "$pid"
+	[[ $(awk '{ print $1, length($0) + 1 }' "$SERVED/x" | paste -sd ' ') = \
+		'zero 100 long 20000 other 100 other 100' ]]
+}
+
+@test "what is closed here is closed there, by the next open" {
+	run_shimmed bash -c 'exec 3>>"$LOGS/a"; echo one >&3; exec 3>&-
+		sleep 2.5; echo two >>"$LOGS/b"; echo three >>"$LOGS/a"'
+	[[ $status -eq 0 && $(paste -sd ' ' "$SERVED/a") = 'one three' ]]
+	[[ $(scripted_logged ' CLOSE') -eq 1 ]]
+	# Not while another process of the host has it open.
+	start_lines "$LOGS/a"
+	append_line four
+	run_shimmed bash -c 'exec 3>>"$LOGS/a"; echo five >&3; exec 3>&-
+		sleep 2.5; echo six >>"$LOGS/b"'
+	append_line seven
+	end_lines
+	[[ $(scripted_logged ' CLOSE') -eq 1 ]]
+	[[ $(paste -sd ' ' "$SERVED/a") = 'one three four five seven' ]]
+}
+
+@test "a file made without a lock is not left open" {
+	SHIM_OPTIONS=(--sharing guarded)
+	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 2 one
+	[[ $status -eq 0 && $(scripted_logged ' CLOSE') -eq 1 ]]
+	[[ $(scripted_logged ' LOCK') -eq 0 ]]
 }

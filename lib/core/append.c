@@ -132,9 +132,27 @@ static void note_landed(struct nfsappend_op *op, ssize_t r)
 {
 	struct nfsappend_segment *s = op->seg;
 
-	if (r > 0)
+	if (r == -EINPROGRESS)
+		return; /* it is not known */
+	if (r > 0) {
+		s->landed_end = s->pending_offset + (uint64_t)r;
 		s->landed = s->batch_base + (uint64_t)r;
-	__atomic_store_n(&s->sending, 0, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&s->under_lock, 0, __ATOMIC_RELEASE);
+}
+
+/* What the slot says of an earlier record must not be taken for this one. */
+static ssize_t send_under_lock(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
+
+	if (st.wrote != 0) {
+		st.wrote = 0;
+		nfsappend_slot_set(&s->slot, &st);
+	}
+	__atomic_store_n(&s->under_lock, 1, __ATOMIC_RELEASE);
+	return nfsappend_locked_send(op);
 }
 
 /* send_staged() with the segment told before and after. */
@@ -148,11 +166,9 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	s->pending_offset = offset;
 	s->pending_len = len;
 	s->batch_base = op->base;
-	__atomic_store_n(&s->sending, 1, __ATOMIC_RELEASE);
 	if (how == NFSAPPEND_IN_FLIGHT &&
 		op->file->sharing == NFSAPPEND_LOCKED) {
-		/* What is under way stands in the slot. */
-		r = nfsappend_locked_send(op);
+		r = send_under_lock(op);
 		note_landed(op, r);
 		return r == -EINPROGRESS ? -EIO : r;
 	}
@@ -165,6 +181,22 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	return r == -EINPROGRESS ? -EIO : r;
 }
 
+/* The same of what was sent under the mutex byte. */
+static int settle_locked(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	uint32_t landed = 0;
+
+	if (nfsappend_locked_settle(op) != 0)
+		return -EIO;
+	if (!s->under_lock)
+		return 0;
+	if (nfsappend_locked_landed(op, &landed) != 0)
+		return -EIO;
+	note_landed(op, landed);
+	return 0;
+}
+
 /* What a dead leader, or a call that gave up, left in flight. 0 or -EIO. */
 static int settle_predecessor(struct nfsappend_op *op)
 {
@@ -173,7 +205,7 @@ static int settle_predecessor(struct nfsappend_op *op)
 
 	/* Whatever the mode of this process: another one's may be locked. */
 	if (op->file->key.server->target.version == 4 &&
-		nfsappend_locked_settle(op) != 0)
+		settle_locked(op) != 0)
 		return -EIO;
 	if (s->pending == NFSAPPEND_SETTLED)
 		return 0;
@@ -201,28 +233,17 @@ static int settle_predecessor(struct nfsappend_op *op)
 	return 0;
 }
 
-/* The records that the dead leader had taken from the queue: which of them
- * are in the file? 0 or -EIO. */
-static int settle_orphans(struct nfsappend_op *op)
+/* The records that a leader had taken from the queue when it died, or when
+ * its time was over: those that are not in the file are queued again. */
+static void settle_orphans(struct nfsappend_op *op)
 {
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_queue *q =
 		nfsappend_segment_queue(&op->file->segment, false);
 
-	if (s->sending && s->pending_len > 0 &&
-		s->pending_len <= s->allocated) {
-		/* It died between the answer and the note. */
-		int r = nfsappend_op_read_back(op, s->pending_offset,
-			s->pending_len);
-
-		if (r < 0 && r != -ESTALE)
-			return -EIO;
-		note_landed(op, r == NFSAPPEND_IS_IN ? s->pending_len : 0);
-	}
 	if (q != NULL)
-		nfsappend_queue_recover(q, s->landed, s->size);
+		nfsappend_queue_recover(q, s->landed, s->landed_end);
 	s->orphaned = 0;
-	return 0;
 }
 
 /* Where the next bytes go. done: of this record so far, expected: the end
@@ -275,6 +296,7 @@ void nfsappend_op_start(struct nfsappend_op *op, struct nfsappend_file *f)
 	op->more = false;
 	op->base = 0;
 	nfsappend_wait_start(&op->w, f->key.server->name, f->timeout_s);
+	op->w.steps = true;
 }
 
 int nfsappend_op_settle_lead(struct nfsappend_op *op)
@@ -282,7 +304,7 @@ int nfsappend_op_settle_lead(struct nfsappend_op *op)
 	int r = settle_predecessor(op);
 
 	if (r == 0 && op->seg->orphaned)
-		r = settle_orphans(op);
+		settle_orphans(op);
 	if (r != 0) {
 		nfsappend_segment_unlead(&op->file->segment);
 		count_rpcs(op);
@@ -313,6 +335,9 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 
 	nfsappend_segment_unlead(&op->file->segment);
 	count_rpcs(op);
+	if (op->w.wait.deadline == 0 ||
+		nfsappend_now() < op->w.wait.deadline)
+		nfsappend_wait_over(&op->w);
 	if (result == -EFAULT)
 		return;
 	if (result < 0)
@@ -425,8 +450,11 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 		nfsappend_count(&f->stats.errors, 1);
 		return r;
 	}
+	/* Whoever leads sends what is queued: none waits behind many long
+	 * records. */
+	r = nfsappend_group_serve(&op);
 	op.limit = limit;
-	while (done < total) {
+	while (r >= 0 && done < total) {
 		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
 			nfsappend_op_room(&op, total - done));
 		if (r < 0)

@@ -54,6 +54,9 @@ enum nfsappend_outcome {
 	NFSAPPEND_BUSY,
 	/* A lock of an application covers it. */
 	NFSAPPEND_APP_LOCK,
+	/* A reclaim came too late, or the server knows of nothing to be
+	 * reclaimed: open or lock in the common way. */
+	NFSAPPEND_NO_RECLAIM,
 	/* Open and lock state are gone, or of no use: make them anew. What
 	 * was in doubt stays so (struct nfsappend_state). */
 	NFSAPPEND_STATE_LOST,
@@ -87,6 +90,8 @@ struct nfsappend_target {
 	uint16_t version;  /* 3 or 4 */
 	uint16_t has_uid, has_gid;
 	uint32_t uid, gid; /* instead of the process's, when has_* */
+	uint32_t timeo;	   /* tenths of a second without an answer until a
+			    * request is sent again, 0: the default */
 };
 
 /* What first contact found out. Plain data: it is copied into placeholders
@@ -215,13 +220,18 @@ struct nfsappend_state {
 	uint32_t opened;   /* open holds; to be confirmed, if not confirmed */
 	uint32_t confirmed;
 	uint32_t lost;	    /* the server refused it */
+	uint32_t restarted; /* and that because it has restarted */
 	uint32_t has_lock;  /* the server knows the lock owner: lock holds */
 	uint32_t held;	    /* the mutex byte is ours at this moment */
+	uint32_t was_held;  /* it was, when the server restarted */
 	uint32_t two_steps; /* the server's stateids can't be predicted */
 	uint32_t open_seqid, lock_seqid; /* of the next request */
 	struct nfsappend_stateid open, lock;
 
 	uint32_t in_flight; /* enum nfsappend_in_flight */
+	/* Bytes of the last record that were written, by the server's
+	 * answer. Set with the step that ends the request; core resets it. */
+	uint32_t wrote;
 	/* The record under way, or in doubt after the state was lost. */
 	uint32_t in_doubt;
 	uint32_t len;

@@ -152,6 +152,15 @@ static void read_map(char *entry)
 		return;
 	}
 	map->len = (unsigned)strlen(map->dir);
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		if (strcmp(nfsappend_config.maps[i].dir, map->dir) != 0)
+			continue;
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
+			"NFSAPPEND_MAP: %s is there twice; the first entry "
+			"is used",
+			map->dir);
+		return;
+	}
 	if (eq == NULL ||
 		nfsappend_url_parse(eq + 1, &map->target, why, sizeof why) !=
 			0) {

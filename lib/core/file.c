@@ -16,6 +16,7 @@
 #include "core/file.h"
 #include "core/log.h"
 
+#define IDLE_NS INT64_C(2000000000) /* until open state is closed */
 #define IDLE_MAX 1024 /* files kept for the next open and the statistics */
 
 static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
@@ -168,9 +169,32 @@ void nfsappend_file_name(struct nfsappend_file *f,
 void nfsappend_file_put(struct nfsappend_file *f)
 {
 	pthread_mutex_lock(&registry_lock);
-	if (--f->refs == 0)
+	if (--f->refs == 0) {
+		f->idle_since = nfsappend_now();
 		idle++;
+	}
 	pthread_mutex_unlock(&registry_lock);
+}
+
+struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
+{
+	int64_t now = nfsappend_now();
+	struct nfsappend_file *f, *next, *found = NULL;
+
+	pthread_mutex_lock(&registry_lock);
+	HASH_ITER (hh, registry, f, next) {
+		if (f->key.server != server || f->refs != 0)
+			continue;
+		if (now - f->idle_since < IDLE_NS)
+			continue;
+		f->idle_since = now;
+		f->refs = 1;
+		idle--;
+		found = f;
+		break;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return found;
 }
 
 /* Under registry_lock. */

@@ -27,6 +27,7 @@ struct nfsappend_file {
 	void *slab_link;
 	UT_hash_handle hh;
 	struct nfsappend_file_key key;
+	int64_t idle_since; /* CLOCK_MONOTONIC ns, of refs 0; ditto */
 	uint32_t refs; /* under the registry's lock; 0: kept for the next */
 	enum nfsappend_sharing sharing; /* as asked for at the first open */
 	uint32_t timeout_s;
@@ -59,6 +60,10 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
 	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
+
+/* A file of that server that has been closed for a while and not looked at
+ * since, counted; NULL: none. */
+struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *);
 
 /* Attributes just seen: fstat() soon after needs no RPC; in sharing mode single a segment that does not know
  * the size yet takes it from there, which saves the first GETATTR. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
 #include "core/state.h"
@@ -182,6 +183,17 @@ static int look_at_twin(struct sending *x)
 	return nfsappend_wait_sleep(&op->w, 2 * MS + (now - x->twin_since) / 4);
 }
 
+/* No doubt any more: so much of the record was written. In one step, for a
+ * successor. */
+static void note(struct sending *x, uint32_t wrote)
+{
+	struct nfsappend_state st = nfsappend_slot_get(x->slot);
+
+	st.in_doubt = 0;
+	st.wrote = wrote;
+	nfsappend_slot_set(x->slot, &st);
+}
+
 /* The state is gone. A record in doubt can't land late any more, since the
  * new client id has ended all that was under the old one. A verdict (SEND_
  * AGAIN when there is no doubt), or -errno. */
@@ -200,11 +212,8 @@ static int recover(struct sending *x)
 	s->pending_offset = st.offset;
 	s->pending_len = st.len;
 	r = nfsappend_op_settle(op);
-	if (r > 0) {
-		st = nfsappend_slot_get(x->slot);
-		st.in_doubt = 0;
-		nfsappend_slot_set(x->slot, &st);
-	}
+	if (r > 0)
+		note(x, r == NFSAPPEND_IS_IN ? s->pending_len : 0);
 	return r;
 }
 
@@ -284,6 +293,7 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 				return finish(&x, x.rec.written.count);
 			if (r < 0)
 				return give_up(&x, r);
+			note(&x, 0);
 			continue;
 		case NFSAPPEND_CONTINUE:
 			/* Twice in a row is normal, a server that never
@@ -330,6 +340,32 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 	}
 }
 
+/* The state is gone, and with it the seqid that would tell: is it there? A
+ * late WRITE under that state is refused. 0 or -EIO. */
+static int look_for_it(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_state st = nfsappend_slot_get(x->slot);
+	uint32_t landed = 0;
+	int r = 0;
+
+	if (st.in_doubt) {
+		r = nfsappend_op_landed(op, st.offset, st.len, &landed);
+		if (r == -EIO)
+			return r;
+		if (r != 0)
+			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
+				"%s: the answer to a WRITE of %u bytes at %llu "
+				"was lost and the file cannot be read back "
+				"(%s); the record may stand twice",
+				op->file->path, st.len,
+				(unsigned long long)st.offset,
+				nfsappend_strerror(-r));
+		note(x, landed);
+	}
+	return 0;
+}
+
 int nfsappend_locked_settle(struct nfsappend_op *op)
 {
 	struct nfsappend_segment *s = op->seg;
@@ -358,31 +394,58 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 	/* Its record is not sent anew: only what is under way ends, and the
 	 * lock is given back. */
 	while (unanswered(&x) || held(&x)) {
-		r = step(&x);
-		if (r == NFSAPPEND_STATE_LOST) {
-			st = nfsappend_slot_get(x.slot);
-			st.in_doubt = 0;
-			nfsappend_slot_set(x.slot, &st);
-			return 0;
-		}
-		if (r == NFSAPPEND_NOT_END_OR_IN) {
+		st = nfsappend_slot_get(x.slot);
+		if (st.in_doubt && st.in_flight < NFSAPPEND_LOCK_NEW)
+			r = NFSAPPEND_STATE_LOST; /* made anew meanwhile */
+		else
+			r = step(&x);
+		if (r == NFSAPPEND_LANDED)
+			note(&x, landed_count(op, st.offset, st.len));
+		switch (r) {
+		case NFSAPPEND_STATE_LOST:
+			return look_for_it(&x);
+		case NFSAPPEND_NOT_END_OR_IN:
 			if (look_at_twin(&x) != 0)
 				return -EIO;
-			continue;
-		}
-		if (r < 0 && unanswered(&x))
-			return -EIO;
-		if (r == NFSAPPEND_CONTINUE) {
+			break;
+		case NFSAPPEND_CONTINUE:
 			if (++x.repeats > 4 && nfsappend_wait_sleep(&op->w,
 						       x.repeats * MS) != 0)
 				return -EIO;
-			continue;
+			break;
+		case NFSAPPEND_UNSENT:
+		case NFSAPPEND_LOST:
+		case NFSAPPEND_DELAY:
+		case NFSAPPEND_TIMED_OUT:
+		case NFSAPPEND_GRACE:
+			if (!again(&x, &r))
+				return -EIO;
+			break;
+		default:
+			if (r < 0 && unanswered(&x))
+				return -EIO;
+			break;
 		}
-		if (r <= 0 || r == NFSAPPEND_LANDED || r == NFSAPPEND_NOT_END ||
-			r == NFSAPPEND_BUSY || r == NFSAPPEND_APP_LOCK)
-			continue;
-		if (!again(&x, &r))
-			return -EIO;
 	}
+	return 0;
+}
+
+int nfsappend_locked_landed(struct nfsappend_op *op, uint32_t *landed)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
+	uint32_t there;
+	int r;
+
+	*landed = 0;
+	if (st.wrote == 0 || st.wrote > s->pending_len)
+		return 0;
+	s->pending_offset = st.offset;
+	/* Whoever got the answer may not have come to its COMMIT. */
+	r = nfsappend_op_landed(op, st.offset, st.wrote, &there);
+	if (r == -EIO)
+		return r;
+	/* What cannot be read is as the server said. */
+	*landed = r == 0 ? there : st.wrote;
 	return 0;
 }

@@ -41,6 +41,9 @@ int nfsappend_op_size(struct nfsappend_op *, uint64_t *size);
 int nfsappend_op_read_back(
 	struct nfsappend_op *, uint64_t offset, uint32_t upto);
 int nfsappend_op_settle(struct nfsappend_op *);
+/* How much of the staged bytes is there, and on stable storage. 0 or -errno. */
+int nfsappend_op_landed(struct nfsappend_op *, uint64_t offset, uint32_t len,
+	uint32_t *landed);
 /* What was written less than FILE_SYNC: COMMIT it. 0, NFSAPPEND_LOST when the
  * server has restarted in between (RFC 1813 3.3.7; its answer to the WRITE is
  * worth nothing then), or -errno. */
@@ -56,6 +59,10 @@ void nfsappend_op_in_doubt(struct nfsappend_op *);
 ssize_t nfsappend_locked_send(struct nfsappend_op *);
 /* What a dead leader, or a call that gave up, left. 0 or -EIO. */
 int nfsappend_locked_settle(struct nfsappend_op *);
+/* How much of what was last sent under the mutex byte, and of what nobody has
+ * noted the outcome, is on stable storage, now that it is settled. 0 or
+ * -EIO. */
+int nfsappend_locked_landed(struct nfsappend_op *, uint32_t *landed);
 /* Gives the mutex byte back, where a call that failed half-way holds it. */
 void nfsappend_locked_release(struct nfsappend_op *);
 
@@ -75,7 +82,11 @@ size_t nfsappend_op_send(struct nfsappend_op *, uint32_t len, ssize_t *error,
 /* How many bytes can be staged, at most want. */
 uint32_t nfsappend_op_room(struct nfsappend_op *, size_t want);
 
-/* group.c: a record that fits a slot of the commit queue. As
+/* group.c. As leader: sends what is queued, if anything. An error of it is
+ * told to those who queued it; -EIO when its outcome is not known, and nothing
+ * else may be sent. */
+int nfsappend_group_serve(struct nfsappend_op *);
+/* A record that fits a slot of the commit queue. As
  * nfsappend_file_append(); -ENOBUFS: by the direct way. */
 ssize_t nfsappend_group_append(struct nfsappend_op *, const struct iovec *,
 	int iovcnt, size_t total, uint64_t *end);

@@ -14,6 +14,7 @@
 #include "core/pathcall.h"
 #include "core/state.h"
 #include "core/table.h"
+#include "core/unused.h"
 
 struct opening {
 	int flags;
@@ -154,7 +155,7 @@ static int locate(struct opening *o, int dirfd, const char *path,
 /* The placeholder and its entry. Takes over the reference to file. */
 static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
-	struct nfsappend_server *s = o->place->server;
+	struct nfsappend_server *s = file->key.server;
 	struct nfsappend_placeholder ph = {
 		.accmode = o->flags & O_ACCMODE,
 		.sync = o->flags & (O_SYNC | O_DSYNC),
@@ -277,6 +278,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		p->attr.size = 0;
 	}
 	nfsappend_file_hint(file, &p->attr);
+	nfsappend_unused_close(p->server);
 	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
 		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
 		p->server->name, p->server->target.version,
@@ -284,6 +286,28 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			: file->sharing == NFSAPPEND_GUARDED ? "guarded"
 							     : "locked");
 	return make_descriptor(o, file);
+}
+
+int nfsappend_open_again(struct nfsappend_open *open, int flags)
+{
+	struct nfsappend_attr empty = {.size = 0};
+	struct nfsappend_file *file;
+	struct opening o = {.flags = flags & ~(O_CREAT | O_EXCL)};
+	int r;
+
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	if (flags & O_TRUNC) {
+		r = nfsappend_file_setattr(open->file, NFSAPPEND_SET_SIZE,
+			&empty);
+		if (r != 0)
+			return r;
+	}
+	/* One more reference, for the new descriptor. */
+	r = nfsappend_file_get(open->file->key.server, &open->file->key.fh,
+		NULL, open->file->sharing, open->file->timeout_s,
+		open->file->fileid, open->file->path, &file);
+	return r == 0 ? make_descriptor(&o, file) : r;
 }
 
 int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)

@@ -193,7 +193,7 @@ int nfsappend_path_walk(int dirfd, const char *path,
 		return -ENOENT;
 	if (relative && (n = base(dirfd, done, PATH_MAX)) < 0)
 		return n;
-	if (strlen(path) + relative >= sizeof walk->todo)
+	if (strlen(path) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	walk->todo[0] = '/'; /* between the base and the path */
 	memmove(walk->todo + relative, path, strlen(path) + 1);

@@ -35,7 +35,7 @@ struct nfsappend_walk {
 	 * looked at. Local: the path with every link followed. */
 	char rest[PATH_MAX];
 	/* Scratch: a thread's stack may be small. */
-	char todo[PATH_MAX], done[PATH_MAX], target[PATH_MAX];
+	char todo[PATH_MAX + 1], done[PATH_MAX], target[PATH_MAX];
 };
 
 /*

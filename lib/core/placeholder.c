@@ -7,8 +7,9 @@
 #include <sys/mman.h>
 
 #include "core/placeholder.h"
+#include "core/userns.h"
 
-#define MAGIC UINT64_C(0x32656e65707061e6) /* changes with the layout */
+#define MAGIC UINT64_C(0x32646e65707061e7) /* changes with the layout */
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
@@ -70,6 +71,19 @@ static bool plausible(const struct nfsappend_placeholder *p)
 		memchr(p->target.path, 0, sizeof p->target.path) != NULL;
 }
 
+/* Who made it may say so: root, this user, or the one in whose name it would
+ * be served. Else a stranger could send a placeholder with root's credential
+ * over a socket. */
+static bool believable(int fd, const struct nfsappend_placeholder *p)
+{
+	struct stat st;
+	uint32_t euid = (uint32_t)nfsappend_sys(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+
+	return nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) == 0 &&
+		(st.st_uid == 0 || st.st_uid == euid ||
+			nfsappend_outside_uid(st.st_uid) == p->cred.uid);
+}
+
 int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 {
 	char link[40];
@@ -83,11 +97,14 @@ int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 	if (r == -EBADF) {
 		/* Opened for writing only, by /proc/self/fd/N. */
 		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-		fd = (int)sys_openat(AT_FDCWD, link, O_RDONLY | O_CLOEXEC, 0);
-		if (fd < 0)
-			return fd;
-		r = sys_pread(fd, p, sizeof *p, 0);
-		sys_close(fd);
+		long again = sys_openat(AT_FDCWD, link, O_RDONLY | O_CLOEXEC,
+			0);
+
+		if (again < 0)
+			return (int)again;
+		r = sys_pread((int)again, p, sizeof *p, 0);
+		sys_close((int)again);
 	}
-	return r == sizeof *p && plausible(p) ? 0 : -EINVAL;
+	return r == sizeof *p && plausible(p) && believable(fd, p) ? 0
+								   : -EINVAL;
 }

@@ -2,138 +2,132 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
 
 #include "core/queue.h"
 #include "core/usercopy.h"
 
 #define GATHER_MAX INT64_C(100000) /* ns */
-#define SLICE INT64_C(200000000)   /* ns; then fatal signals get a chance */
+
+/* A slot's word: the state in the low byte, above it the thread, 24 bits, and
+ * the process. (PID_MAX_LIMIT is 2^22, include/linux/threads.h.) */
+#define STATE(word) ((enum nfsappend_slot_state)((word)&0xff))
+#define OWNER(word) ((word) & ~UINT64_C(0xff))
 
 _Static_assert(sizeof(struct nfsappend_queued) == NFSAPPEND_SLOT_BYTES,
 	"a record fills its slot");
 
-static bool gone(int32_t pid)
+static uint64_t me(void)
 {
-	return pid > 0 && sys_kill(pid, 0) == -ESRCH;
+	return (uint64_t)(uint32_t)nfsappend_process->pid << 32 |
+	       (uint64_t)(uint32_t)sys_gettid() << 8;
 }
 
-static bool claim(struct nfsappend_queued *r, uint32_t was)
+/* The thread, not only its process: exec ends the others of a process. */
+static bool gone(uint64_t word)
 {
-	if (!atomic_compare_exchange_strong(&r->state, &was,
-		    NFSAPPEND_SLOT_CLAIMED))
-		return false;
-	atomic_store(&r->owner, nfsappend_process->pid);
-	return true;
+	long pid = (long)(word >> 32), tid = (long)(word >> 8 & 0xffffff);
+
+	return pid > 0 &&
+	       nfsappend_sys(SYS_tgkill, pid, tid, 0, 0, 0, 0) == -ESRCH;
+}
+
+static bool step(
+	struct nfsappend_queued *r, uint64_t word, enum nfsappend_slot_state to)
+{
+	return atomic_compare_exchange_strong(
+		&r->word, &word, OWNER(word) | (uint64_t)to);
 }
 
 /* FREE ones first; then those whose writer died while it copied, or before
- * it fetched its result. Each thread begins elsewhere. */
+ * it fetched its result. What has our own name on it is from before an exec.
+ * Each thread begins elsewhere. */
 static int find_slot(struct nfsappend_queue *q)
 {
-	unsigned start = (unsigned)sys_gettid();
+	uint64_t self = me();
+	unsigned start = (unsigned)(self >> 8);
 
 	for (unsigned i = 0; i < NFSAPPEND_SLOTS; i++) {
-		int slot = (int)((start + i) % NFSAPPEND_SLOTS);
+		unsigned slot = (start + i) % NFSAPPEND_SLOTS;
+		uint64_t word = atomic_load_explicit(
+			&q->records[slot].word, memory_order_relaxed);
 
-		if (atomic_load_explicit(&q->records[slot].state,
-			    memory_order_relaxed) == NFSAPPEND_SLOT_FREE &&
-			claim(&q->records[slot], NFSAPPEND_SLOT_FREE))
-			return slot;
+		if (STATE(word) == NFSAPPEND_SLOT_FREE &&
+			atomic_compare_exchange_strong(&q->records[slot].word,
+				&word, self | NFSAPPEND_SLOT_CLAIMED))
+			return (int)slot;
 	}
 	for (int slot = 0; slot < NFSAPPEND_SLOTS; slot++) {
-		struct nfsappend_queued *r = &q->records[slot];
-		uint32_t state = atomic_load(&r->state);
-		int32_t owner = atomic_load(&r->owner);
+		uint64_t word = atomic_load(&q->records[slot].word);
 
-		if ((state != NFSAPPEND_SLOT_CLAIMED &&
-			    state != NFSAPPEND_SLOT_DONE) ||
-			!gone(owner))
-			continue;
-		/* By its owner first, so that only one of us gets it. */
-		if (!atomic_compare_exchange_strong(&r->owner, &owner, 0))
-			continue;
-		if (claim(r, state))
+		if ((STATE(word) == NFSAPPEND_SLOT_CLAIMED ||
+			    STATE(word) == NFSAPPEND_SLOT_DONE) &&
+			(OWNER(word) == self || gone(word)) &&
+			atomic_compare_exchange_strong(&q->records[slot].word,
+				&word, self | NFSAPPEND_SLOT_CLAIMED))
 			return slot;
 	}
-	return -1;
+	return -ENOBUFS;
 }
 
 int nfsappend_queue_enter(struct nfsappend_queue *q, const struct iovec *iov,
 	int iovcnt, size_t total)
 {
 	struct nfsappend_queued *r;
-	int slot;
+	int slot = find_slot(q);
 
-	if (total > NFSAPPEND_SLOT_DATA)
-		return -1;
-	slot = find_slot(q);
 	if (slot < 0)
-		return -1;
+		return slot;
 	r = &q->records[slot];
 	if (nfsappend_copy_in(iov, iovcnt, 0, r->data, total) !=
 		(ssize_t)total) {
-		/* The direct way tells how far the buffer goes. */
-		atomic_store(&r->state, NFSAPPEND_SLOT_FREE);
-		return -1;
+		atomic_store(&r->word, NFSAPPEND_SLOT_FREE);
+		return -EFAULT;
 	}
-	r->len = (uint32_t)total;
-	r->ticket = atomic_fetch_add(&q->tickets, 1);
-	atomic_fetch_add(&q->queued, 1);
-	atomic_store(&r->state, NFSAPPEND_SLOT_QUEUED);
+	atomic_store_explicit(&r->len, (uint32_t)total, memory_order_relaxed);
+	atomic_store_explicit(&r->ticket, atomic_fetch_add(&q->tickets, 1),
+		memory_order_relaxed);
+	atomic_store(&r->word, me() | NFSAPPEND_SLOT_QUEUED);
 	return slot;
 }
 
-bool nfsappend_queue_result(struct nfsappend_queue *q, int slot,
-	int64_t *result, uint64_t *end)
+bool nfsappend_queue_result(
+	struct nfsappend_queue *q, int slot, int64_t *result, uint64_t *end)
 {
 	struct nfsappend_queued *r = &q->records[slot];
 
-	if (atomic_load(&r->state) != NFSAPPEND_SLOT_DONE)
+	if (STATE(atomic_load(&r->word)) != NFSAPPEND_SLOT_DONE)
 		return false;
 	*result = r->result;
 	*end = r->end;
-	atomic_store(&r->state, NFSAPPEND_SLOT_FREE);
+	atomic_store(&r->word, NFSAPPEND_SLOT_FREE);
 	return true;
 }
 
-int nfsappend_queue_sleep(struct nfsappend_queue *q, uint32_t seen,
-	struct nfsappend_waiting *w)
-{
-	struct timespec t = {0, SLICE};
-	long r;
-
-	atomic_fetch_add(&q->sleepers, 1);
-	r = nfsappend_sys(SYS_futex, (long)&q->completions, FUTEX_WAIT, seen,
-		(long)&t, 0, 0);
-	atomic_fetch_sub(&q->sleepers, 1);
-	/* Fatal signals, "not responding", the deadline. */
-	return r == -ETIMEDOUT && nfsappend_wait_sleep(w, 1) != 0 ? -ETIMEDOUT
-								   : 0;
-}
-
-bool nfsappend_queue_withdraw(struct nfsappend_queue *q, int slot)
+enum nfsappend_withdrawal nfsappend_queue_withdraw(
+	struct nfsappend_queue *q, int slot)
 {
 	struct nfsappend_queued *r = &q->records[slot];
-	uint32_t state = NFSAPPEND_SLOT_QUEUED;
 
-	if (atomic_compare_exchange_strong(&r->state, &state,
-		    NFSAPPEND_SLOT_FREE)) {
-		atomic_fetch_sub(&q->queued, 1);
-		return true;
+	/* A leader that recovers may step between TAKEN and QUEUED. */
+	for (;;) {
+		uint64_t word = atomic_load(&r->word);
+
+		if (STATE(word) == NFSAPPEND_SLOT_QUEUED &&
+			step(r, word, NFSAPPEND_SLOT_FREE))
+			return NFSAPPEND_WITHDRAWN;
+		if (STATE(word) == NFSAPPEND_SLOT_TAKEN &&
+			step(r, word, NFSAPPEND_SLOT_ABANDONED))
+			return NFSAPPEND_ABANDONED;
+		if (STATE(word) != NFSAPPEND_SLOT_QUEUED &&
+			STATE(word) != NFSAPPEND_SLOT_TAKEN)
+			return NFSAPPEND_COMMITTED;
 	}
-	state = NFSAPPEND_SLOT_TAKEN;
-	if (!atomic_compare_exchange_strong(&r->state, &state,
-		    NFSAPPEND_SLOT_ABANDONED))
-		atomic_store(&r->state, NFSAPPEND_SLOT_FREE); /* DONE */
-	return false;
 }
 
 /* Groups that alternate would cap a batch at half the writers: those of the
  * last batch come back while the leader is about to send. */
-static void gather(struct nfsappend_queue *q)
+static void gather(struct nfsappend_queue *q, bool own)
 {
 	int64_t patience = q->commit_ns / 16;
 	int64_t until;
@@ -143,95 +137,156 @@ static void gather(struct nfsappend_queue *q)
 	if (patience > GATHER_MAX)
 		patience = GATHER_MAX;
 	until = nfsappend_now() + patience;
-	while (atomic_load(&q->queued) + 1 < q->last_batch &&
+	while (atomic_load(&q->tickets) - q->seen + own < q->last_batch &&
 		nfsappend_now() < until)
 		nfsappend_sys(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
-/* Indexes of the queued records, by ticket. */
-static unsigned in_order(struct nfsappend_queue *q, uint8_t *order)
+/* Indexes of the queued records, by ticket. *claimed: one that is still being
+ * queued, or -1. */
+static unsigned in_order(
+	struct nfsappend_queue *q, uint8_t *order, int *claimed)
 {
+	uint64_t tickets[NFSAPPEND_SLOTS];
 	unsigned n = 0;
 
+	*claimed = -1;
 	for (unsigned slot = 0; slot < NFSAPPEND_SLOTS; slot++) {
 		struct nfsappend_queued *r = &q->records[slot];
+		enum nfsappend_slot_state state = STATE(atomic_load(&r->word));
+		uint64_t ticket;
 		unsigned at = n;
 
-		if (atomic_load(&r->state) != NFSAPPEND_SLOT_QUEUED ||
-			r->len > NFSAPPEND_SLOT_DATA)
+		if (state == NFSAPPEND_SLOT_CLAIMED)
+			*claimed = (int)slot;
+		if (state != NFSAPPEND_SLOT_QUEUED)
 			continue;
-		while (at > 0 && q->records[order[at - 1]].ticket > r->ticket) {
+		ticket = atomic_load_explicit(&r->ticket, memory_order_relaxed);
+		while (at > 0 && tickets[at - 1] > ticket) {
 			order[at] = order[at - 1];
+			tickets[at] = tickets[at - 1];
 			at--;
 		}
 		order[at] = (uint8_t)slot;
+		tickets[at] = ticket;
 		n++;
 	}
 	return n;
 }
 
+/* Copies the record behind len bytes: its length, 0 when it was withdrawn, or
+ * -1 when it does not fit. */
+static int take(
+	struct nfsappend_queued *r, uint8_t *stage, uint32_t len, uint32_t room)
+{
+	uint64_t word = atomic_load(&r->word);
+	uint32_t n;
+
+	if (STATE(word) != NFSAPPEND_SLOT_QUEUED)
+		return 0;
+	r->at = len;
+	if (!step(r, word, NFSAPPEND_SLOT_TAKEN))
+		return 0;
+	/* Read once: whoever scribbles on the segment harms no more than
+	 * what he can see. */
+	n = atomic_load_explicit(&r->len, memory_order_relaxed);
+	if (n <= NFSAPPEND_SLOT_DATA && n <= room - len) {
+		memcpy(stage + len, r->data, n);
+		return (int)n;
+	}
+	word = OWNER(word) | NFSAPPEND_SLOT_TAKEN;
+	if (!step(r, word, NFSAPPEND_SLOT_QUEUED))
+		atomic_store(&r->word, NFSAPPEND_SLOT_FREE); /* ABANDONED */
+	return -1;
+}
+
 uint32_t nfsappend_queue_collect(struct nfsappend_queue *q, uint8_t *stage,
-	uint32_t room, unsigned *records)
+	uint32_t room, bool own, unsigned *records)
 {
 	uint8_t order[NFSAPPEND_SLOTS];
 	uint32_t len = 0;
-	unsigned n;
+	uint64_t tickets;
+	bool left = false;
+	int claimed, n = 0;
+	unsigned count;
 
 	*records = 0;
-	gather(q);
-	if (atomic_load(&q->queued) == 0)
+	gather(q, own);
+	/* Before the slots: who draws one later is seen next time. */
+	tickets = atomic_load(&q->tickets);
+	if (tickets == q->seen && !q->left)
 		return 0;
-	n = in_order(q, order);
-	for (unsigned i = 0; i < n; i++) {
-		struct nfsappend_queued *r = &q->records[order[i]];
-		uint32_t state = NFSAPPEND_SLOT_QUEUED;
-
-		if (r->len > room - len)
-			break; /* the rest keeps its order */
-		r->at = len;
-		if (!atomic_compare_exchange_strong(&r->state, &state,
-			    NFSAPPEND_SLOT_TAKEN))
-			continue; /* withdrawn */
-		atomic_fetch_sub(&q->queued, 1);
-		memcpy(stage + len, r->data, r->len);
-		len += r->len;
-		++*records;
+	q->left = 1;
+	count = in_order(q, order, &claimed);
+	for (unsigned i = 0; i < count && n >= 0; i++) {
+		n = take(&q->records[order[i]], stage, len, room);
+		if (n > 0) {
+			len += (uint32_t)n;
+			++*records;
+		}
+		left = n < 0; /* the rest keeps its order */
 	}
+	if (claimed >= 0) {
+		uint64_t word = atomic_load(&q->records[claimed].word);
+
+		if (count == 0 && STATE(word) == NFSAPPEND_SLOT_CLAIMED &&
+			gone(word))
+			step(&q->records[claimed], word, NFSAPPEND_SLOT_FREE);
+		left = true;
+	}
+	q->seen = tickets;
+	q->left = left;
 	return len;
 }
 
 /* The record's own share of what became of the batch. */
 static void settle_record(struct nfsappend_queue *q, struct nfsappend_queued *r)
 {
-	uint32_t state = NFSAPPEND_SLOT_TAKEN;
+	uint32_t len = atomic_load_explicit(&r->len, memory_order_relaxed);
 	uint64_t there = q->done > r->at ? q->done - r->at : 0;
+	uint64_t word = atomic_load(&r->word);
 
-	if (there >= r->len)
-		r->result = r->len;
+	if (there >= len)
+		r->result = len;
 	else if (there > 0)
 		r->result = (int64_t)there; /* a short write */
 	else
-		r->result = q->error != 0 ? q->error : -EIO;
-	r->end = q->end - (there > r->len ? there - r->len : 0);
-	if (!atomic_compare_exchange_strong(&r->state, &state,
-		    NFSAPPEND_SLOT_DONE))
-		atomic_store(&r->state, NFSAPPEND_SLOT_FREE); /* ABANDONED */
+		r->result = q->error;
+	r->end = q->end - (there > len ? there - len : 0);
+	if (STATE(word) != NFSAPPEND_SLOT_TAKEN ||
+		!step(r, word, NFSAPPEND_SLOT_DONE))
+		atomic_store(&r->word, NFSAPPEND_SLOT_FREE); /* ABANDONED */
+}
+
+/* Not in the file: its writer waits still, or has gone. */
+static void queue_again(struct nfsappend_queue *q, struct nfsappend_queued *r)
+{
+	uint64_t word = atomic_load(&r->word);
+
+	q->left = 1;
+	if (STATE(word) != NFSAPPEND_SLOT_TAKEN ||
+		!step(r, word, NFSAPPEND_SLOT_QUEUED))
+		atomic_store(&r->word, NFSAPPEND_SLOT_FREE); /* ABANDONED */
 }
 
 static void settle_taken(struct nfsappend_queue *q)
 {
 	for (unsigned slot = 0; slot < NFSAPPEND_SLOTS; slot++) {
 		struct nfsappend_queued *r = &q->records[slot];
-		uint32_t state = atomic_load(&r->state);
+		enum nfsappend_slot_state state = STATE(atomic_load(&r->word));
 
-		if (state == NFSAPPEND_SLOT_TAKEN ||
-			state == NFSAPPEND_SLOT_ABANDONED)
+		if (state != NFSAPPEND_SLOT_TAKEN &&
+			state != NFSAPPEND_SLOT_ABANDONED)
+			continue;
+		if (q->error == 0 && r->at >= q->done)
+			queue_again(q, r);
+		else
 			settle_record(q, r);
 	}
 }
 
-void nfsappend_queue_publish(struct nfsappend_queue *q, uint64_t done,
-	int64_t error, uint64_t end)
+void nfsappend_queue_publish(
+	struct nfsappend_queue *q, uint64_t done, int64_t error, uint64_t end)
 {
 	q->done = done;
 	q->error = error;
@@ -243,46 +298,14 @@ void nfsappend_queue_publish(struct nfsappend_queue *q, uint64_t done,
 	__atomic_store_n(&q->known, 0, __ATOMIC_RELEASE);
 }
 
-void nfsappend_queue_recover(struct nfsappend_queue *q, uint64_t landed,
-	uint64_t end)
+void nfsappend_queue_recover(
+	struct nfsappend_queue *q, uint64_t landed, uint64_t end)
 {
+	q->left = 1; /* it may have died while it looked */
 	if (__atomic_load_n(&q->known, __ATOMIC_ACQUIRE)) {
 		settle_taken(q);
 		__atomic_store_n(&q->known, 0, __ATOMIC_RELEASE);
 		return;
 	}
-	q->done = landed;
-	q->error = 0;
-	q->end = end;
-	for (unsigned slot = 0; slot < NFSAPPEND_SLOTS; slot++) {
-		struct nfsappend_queued *r = &q->records[slot];
-		uint32_t state = atomic_load(&r->state);
-
-		if (state != NFSAPPEND_SLOT_TAKEN &&
-			state != NFSAPPEND_SLOT_ABANDONED)
-			continue;
-		if (r->at < landed) {
-			settle_record(q, r);
-			continue;
-		}
-		/* Not in the file: its writer still waits, or has gone. */
-		if (state == NFSAPPEND_SLOT_ABANDONED) {
-			atomic_store(&r->state, NFSAPPEND_SLOT_FREE);
-			continue;
-		}
-		atomic_fetch_add(&q->queued, 1);
-		if (!atomic_compare_exchange_strong(&r->state, &state,
-			    NFSAPPEND_SLOT_QUEUED)) {
-			atomic_fetch_sub(&q->queued, 1);
-			atomic_store(&r->state, NFSAPPEND_SLOT_FREE);
-		}
-	}
-}
-
-void nfsappend_queue_wake(struct nfsappend_queue *q)
-{
-	atomic_fetch_add(&q->completions, 1);
-	if (atomic_load(&q->sleepers) != 0)
-		nfsappend_sys(SYS_futex, (long)&q->completions, FUTEX_WAKE,
-			INT_MAX, 0, 0, 0);
+	nfsappend_queue_publish(q, landed, 0, end);
 }

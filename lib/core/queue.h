@@ -10,9 +10,11 @@
  *                        `-> FREE (withdrawn by the writer)
  *
  * CLAIMED, the step to QUEUED and the step from DONE are the writer's; TAKEN
- * and DONE are the leader's, under the leader lock. A writer that dies leaves
- * its slot to whoever finds its pid gone; a leader that dies leaves TAKEN
- * slots, which its successor publishes or queues again.
+ * and DONE are the leader's, under the leader lock. State and owner are one
+ * word, so a slot never has two owners. A writer that dies leaves its slot to
+ * whoever finds its thread gone; a leader that dies leaves TAKEN slots, which
+ * its successor publishes or queues again. No count is kept that a death
+ * could leave wrong.
  */
 #ifndef NFSAPPEND_CORE_QUEUE_H
 #define NFSAPPEND_CORE_QUEUE_H
@@ -38,10 +40,9 @@ enum nfsappend_slot_state {
 };
 
 struct nfsappend_queued {
-	_Atomic uint32_t state;
-	_Atomic int32_t owner; /* pid of the writer */
-	uint64_t ticket;       /* order of commits */
-	uint32_t len;
+	_Atomic uint64_t word;	 /* nfsappend_slot_state, pid and tid */
+	_Atomic uint64_t ticket; /* order of commits */
+	_Atomic uint32_t len;
 	uint32_t at;	/* in the batch, while TAKEN */
 	int64_t result; /* bytes on stable storage, or -errno; when DONE */
 	uint64_t end;	/* of the file behind the record; when DONE */
@@ -49,11 +50,11 @@ struct nfsappend_queued {
 };
 
 struct nfsappend_queue {
-	_Atomic uint32_t completions; /* futex: bumped when a leader ends */
-	_Atomic uint32_t sleepers;
-	_Atomic uint32_t queued;
-	_Atomic uint64_t tickets;
+	_Atomic uint64_t tickets; /* drawn so far */
 	/* Under the leader lock. */
+	uint64_t seen	     /* tickets, when the slots were last looked at */
+		__attribute__((aligned(64)));
+	uint32_t left;	     /* some were not taken then */
 	uint32_t last_batch; /* records in it */
 	uint32_t known;	     /* the outcome below stands */
 	int64_t commit_ns;   /* smoothed time of a commit */
@@ -64,36 +65,39 @@ struct nfsappend_queue {
 		__attribute__((aligned(64)));
 };
 
-/* A slot with the record copied in, or -1: no slot, too long or a bad
- * buffer: go the direct way. */
+/* A slot with the record (at most NFSAPPEND_SLOT_DATA) copied in; -ENOBUFS
+ * when all are taken; -EFAULT: go the direct way, which tells how far the
+ * buffer goes. */
 int nfsappend_queue_enter(struct nfsappend_queue *, const struct iovec *,
 	int iovcnt, size_t total);
 
 /* The result if there is one; frees the slot then. */
 bool nfsappend_queue_result(struct nfsappend_queue *, int slot,
 	int64_t *result, uint64_t *end);
-/* Sleeps until a leader ends after `seen` was read from completions. 0 or
- * -ETIMEDOUT at the deadline. */
-int nfsappend_queue_sleep(struct nfsappend_queue *, uint32_t seen,
-	struct nfsappend_waiting *);
-/* Gives up: true when nobody has taken the record; else it may be in the
- * file, and the slot is the leader's to free. */
-bool nfsappend_queue_withdraw(struct nfsappend_queue *, int slot);
 
-/* As leader: waits a moment for as many as came last time, then copies what
- * is queued into the stage in the order of the tickets, up to room bytes.
- * How many bytes; *records how many. */
+enum nfsappend_withdrawal {
+	NFSAPPEND_WITHDRAWN, /* nobody had taken it: not in the file */
+	NFSAPPEND_ABANDONED, /* it may be; the slot is the leader's to free */
+	NFSAPPEND_COMMITTED, /* too late: there is a result to fetch */
+};
+/* Gives up. */
+enum nfsappend_withdrawal nfsappend_queue_withdraw(
+	struct nfsappend_queue *, int slot);
+
+/* As leader: waits a moment for as many as came last time (own: the leader
+ * has a record of its own besides), then copies what is queued into the stage
+ * in the order of the tickets, up to room bytes. How many bytes; *records how
+ * many. */
 uint32_t nfsappend_queue_collect(struct nfsappend_queue *, uint8_t *stage,
-	uint32_t room, unsigned *records);
+	uint32_t room, bool own, unsigned *records);
 /* As leader, when the outcome of the batch is known: bytes of it on stable
- * storage, what ended it, the file's end behind them. */
+ * storage, what ended it, the file's end behind them. With error 0 what is
+ * not there is queued again. */
 void nfsappend_queue_publish(struct nfsappend_queue *, uint64_t done,
 	int64_t error, uint64_t end);
-/* As leader after one that died: landed bytes of its batch are in the file,
- * unless it had got as far as to note the outcome itself. */
+/* As leader after one that died or ran out of time: landed bytes of its batch
+ * are in the file, unless it had got as far as to note the outcome itself. */
 void nfsappend_queue_recover(struct nfsappend_queue *, uint64_t landed,
 	uint64_t end);
-/* After the leader lock was released: wakes the sleepers, if any. */
-void nfsappend_queue_wake(struct nfsappend_queue *);
 
 #endif

@@ -52,14 +52,23 @@ struct nfsappend_segment {
 	struct nfsappend_slot slot;
 	struct nfsappend_client client;
 
-	/* Of a batch from the commit queue: bytes of it on stable storage,
-	 * and whether pending_len more at pending_offset have been sent of
-	 * which that is not yet noted; batch_base: landed before them. A
-	 * leader that died leaves orphaned set until its batch is settled. */
+	/* Of a batch from the commit queue: bytes of it on stable storage and
+	 * the file's end behind them; what of them had landed before those
+	 * that are being sent. under_lock: these go under the mutex byte, and
+	 * their outcome is not noted yet; the slot tells (wrote). orphaned:
+	 * the leader died, or ran out of time, before it could tell the
+	 * writers. */
 	uint64_t landed;
+	uint64_t landed_end;
 	uint64_t batch_base;
-	uint32_t sending;
+	uint32_t under_lock;
 	uint32_t orphaned;
+
+	/* Futex: grows by 2 whenever a leader ends; odd: somebody sleeps. */
+	_Atomic uint32_t turns;
+	/* Who waits for the lead itself goes before those who can queue, or
+	 * would never find it free: its pid and tid, or 0. */
+	_Atomic uint64_t heir;
 
 	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
@@ -76,7 +85,7 @@ struct nfsappend_segment {
 struct nfsappend_segment_view {
 	struct nfsappend_segment *shared;
 	bool is_private; /* anonymous */
-	pid_t registered; /* this process is among the users */
+	_Atomic pid_t registered; /* this process is among the users */
 	uint64_t ino;	 /* of the file that is mapped */
 	char path[300];	 /* in the runtime directory */
 };
@@ -100,8 +109,17 @@ int nfsappend_segment_lead(struct nfsappend_segment_view *,
 	struct nfsappend_waiting *);
 /* The same without waiting: -EBUSY. */
 int nfsappend_segment_trylead(struct nfsappend_segment_view *);
-/* Gives it back and wakes who sleeps on the queue. */
+/* Gives it back and wakes who sleeps for it. */
 void nfsappend_segment_unlead(struct nfsappend_segment_view *);
+
+/* To be read before trylead() and given to sleep(), which then misses no end
+ * of a leader: 0, or -ETIMEDOUT at the deadline. A leader that dies wakes
+ * nobody; the sleep is bounded. */
+uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *);
+int nfsappend_segment_sleep(struct nfsappend_segment_view *, uint32_t turn,
+	struct nfsappend_waiting *);
+/* Does no other process that is alive use it? */
+bool nfsappend_segment_alone(struct nfsappend_segment_view *);
 
 /* How many bytes of the stage can be used, at most want; as leader. */
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *,

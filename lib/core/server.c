@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "core/server.h"
 #include "core/slab.h"
+#include "core/userns.h"
 
 #define MS INT64_C(1000000)
 
@@ -42,8 +43,10 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 
 	memset(cred, 0, sizeof *cred);
 	/* setfsuid(-1) changes nothing and tells the id that files see. */
-	cred->uid = (uint32_t)nfsappend_sys(SYS_setfsuid, -1, 0, 0, 0, 0, 0);
-	cred->gid = (uint32_t)nfsappend_sys(SYS_setfsgid, -1, 0, 0, 0, 0, 0);
+	cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(SYS_setfsuid,
+		-1, 0, 0, 0, 0, 0));
+	cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(SYS_setfsgid,
+		-1, 0, 0, 0, 0, 0));
 	n = nfsappend_sys(SYS_getgroups, 256, (long)groups, 0, 0, 0, 0);
 	if (target->has_uid)
 		cred->uid = target->uid;
@@ -60,7 +63,7 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 		n = n > 0 ? NFSAPPEND_GROUPS_MAX : 0;
 	}
 	for (long i = 0; i < n; i++)
-		cred->groups[i] = groups[i];
+		cred->groups[i] = nfsappend_outside_gid(groups[i]);
 	cred->ngroups = n > 0 ? (uint32_t)n : 0;
 }
 
@@ -68,11 +71,11 @@ void nfsappend_cred_real(struct nfsappend_cred *cred,
 	const struct nfsappend_target *target)
 {
 	if (!target->has_uid)
-		cred->uid = (uint32_t)nfsappend_sys(SYS_getuid, 0, 0, 0, 0, 0,
-			0);
+		cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(
+			SYS_getuid, 0, 0, 0, 0, 0, 0));
 	if (!target->has_gid)
-		cred->gid = (uint32_t)nfsappend_sys(SYS_getgid, 0, 0, 0, 0, 0,
-			0);
+		cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(
+			SYS_getgid, 0, 0, 0, 0, 0, 0));
 }
 
 uint64_t nfsappend_server_device(const struct nfsappend_server *s,
@@ -220,7 +223,8 @@ bool nfsappend_server_again(struct nfsappend_server *s,
 	int64_t pause = first << (*tries < shift ? *tries : shift);
 
 	if (*result <= 0) {
-		nfsappend_wait_over(w);
+		if (!w->steps)
+			nfsappend_wait_over(w);
 		return false;
 	}
 	if (*result == NFSAPPEND_GRACE && !w->grace) {

@@ -52,13 +52,14 @@ int nfsappend_op_read_back(
 	return r;
 }
 
-static int commit(struct nfsappend_op *op, uint32_t len, uint64_t *verifier)
+static int commit(struct nfsappend_op *op, uint64_t offset, uint32_t len,
+	uint64_t *verifier)
 {
 	struct nfsappend_file *f = op->file;
 	int r;
 
-	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
-		op->seg->pending_offset, len, verifier);
+	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh, offset,
+		len, verifier);
 	return r;
 }
 
@@ -71,17 +72,34 @@ static int read_back_stable(struct nfsappend_op *op, uint64_t offset,
 	uint64_t before = 0, after = 0;
 	int r;
 
-	do {
-		r = commit(op, len, &before);
-		if (r == 0)
-			r = nfsappend_op_read_back(op, offset, len);
+	r = commit(op, offset, len, &before);
+	while (r == 0) {
+		r = nfsappend_op_read_back(op, offset, len);
 		if (r != NFSAPPEND_IS_IN)
 			return r;
-		r = commit(op, len, &after);
-		if (r != 0)
-			return r;
-	} while (before != after);
-	return NFSAPPEND_IS_IN;
+		r = commit(op, offset, len, &after);
+		if (r == 0 && before == after)
+			return NFSAPPEND_IS_IN;
+		before = after;
+	}
+	return r;
+}
+
+int nfsappend_op_landed(struct nfsappend_op *op, uint64_t offset, uint32_t len,
+	uint32_t *landed)
+{
+	uint64_t size;
+	int r = nfsappend_op_size(op, &size);
+
+	*landed = 0;
+	if (r != 0 || size <= offset)
+		return r;
+	if (size - offset < len)
+		len = (uint32_t)(size - offset); /* if it was cut short */
+	r = read_back_stable(op, offset, len);
+	if (r == NFSAPPEND_IS_IN)
+		*landed = len;
+	return r < 0 ? r : 0;
 }
 
 /*
@@ -137,7 +155,7 @@ int nfsappend_op_make_stable(
 
 	if (written->committed == NFSAPPEND_FILE_SYNC)
 		return 0;
-	r = commit(op, written->count, &verifier);
+	r = commit(op, op->seg->pending_offset, written->count, &verifier);
 	if (r != 0)
 		return r;
 	return verifier == written->verifier ? 0 : NFSAPPEND_LOST;

@@ -34,6 +34,11 @@ static int open_steps(struct nfsappend_server *s, struct nfsappend_waiting *w,
 		}
 		if (r == NFSAPPEND_STATE_LOST)
 			r = -EIO;
+		if (r == NFSAPPEND_NO_RECLAIM && args->reclaim) {
+			args->reclaim = false;
+			r = 0;
+			continue;
+		}
 		if (!nfsappend_server_again(s, w, &r, &tries))
 			break;
 		r = 0;
@@ -78,7 +83,8 @@ int nfsappend_state_renew(struct nfsappend_op *op)
 	struct nfsappend_slot *slot = &op->seg->slot;
 	struct nfsappend_state st = nfsappend_slot_get(slot);
 	struct nfsappend_open_args args = {
-		.dir = &f->dir, .name = f->name, .expected = &f->key.fh};
+		.dir = &f->dir, .name = f->name, .expected = &f->key.fh,
+		.reclaim = st.restarted};
 	struct nfsappend_attr attr;
 	struct nfsappend_fh fh = f->key.fh;
 	bool had = st.generation != 0;

@@ -55,9 +55,8 @@ static void get_denied(struct nfsappend_results *r, struct answer *a)
 	nfsappend_get_opaque(r, 1024, &len);
 }
 
-static int decode(void *results, void *out)
+static int decode(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct answer *a = out;
 
 	while (nfsappend_next(r, &a->op, &a->status)) {
@@ -117,7 +116,7 @@ static void put_lock(struct nfsappend_ops *o, const struct nfsappend_state *st,
 {
 	nfsappend_op(o, NFSAPPEND_OP_LOCK);
 	nfsappend_put32(o, WRITE_LT);
-	nfsappend_put32(o, false); /* reclaim */
+	nfsappend_put32(o, new_owner && st->was_held); /* reclaim */
 	put_range(o);
 	nfsappend_put32(o, new_owner);
 	if (new_owner) {
@@ -219,9 +218,12 @@ static bool writes(uint32_t in_flight)
 
 /* The state is of no use any more. This request was refused, so only an
  * earlier sending of it can have put the record in. */
-static int lost(struct step *s)
+static int lost(struct step *s, uint32_t status)
 {
 	s->st.lost = 1;
+	s->st.restarted = status == NFS4ERR_STALE_STATEID ||
+			  status == NFS4ERR_STALE_CLIENTID;
+	s->st.was_held = s->st.restarted && s->st.held;
 	s->st.held = 0;
 	s->st.in_doubt = s->repeated && writes(s->st.in_flight);
 	return settled(s, NFSAPPEND_STATE_LOST);
@@ -246,7 +248,7 @@ static int failed(struct step *s, const struct answer *a)
 		s->st.held = 1;
 		return settled(s, r);
 	case NFSAPPEND_STATE_LOST:
-		return lost(s);
+		return lost(s, a->status);
 	default:
 		return release(s, r < 0 ? r : -EIO);
 	}
@@ -258,12 +260,13 @@ static int written_but_held(struct step *s, const struct answer *a)
 	int r = nfsappend_errno4(a->status);
 
 	s->rec->written = a->written;
+	s->st.wrote = a->written.count;
 	s->st.held = 1;
 	if (a->op == NFSAPPEND_OP_LOCKU && nfsappend_seqid_used(a->status))
 		s->st.lock_seqid++;
 	if (r == NFSAPPEND_STATE_LOST) {
 		s->repeated = false; /* no doubt: it is in */
-		lost(s);
+		lost(s, a->status);
 		return 0;
 	}
 	return settled(s, 0);
@@ -274,8 +277,10 @@ static int unlocked(struct step *s, const struct answer *a)
 	s->st.held = 0;
 	s->st.lock_seqid++;
 	s->st.lock = a->unlock;
-	if (a->wrote)
+	if (a->wrote) {
 		s->rec->written = a->written;
+		s->st.wrote = a->written.count;
+	}
 	return settled(s, 0);
 }
 
@@ -300,10 +305,17 @@ static int lock_refused(struct step *s, const struct answer *a)
 			a->status == NFS4ERR_OLD_STATEID)) {
 		st->lock_seqid += 2;
 		st->lock.seqid += 2;
+		st->wrote = st->len;
 		return settled(s, NFSAPPEND_LANDED);
 	}
 	if (r == NFSAPPEND_STATE_LOST)
-		return lost(s);
+		return lost(s, a->status);
+	if (r == NFSAPPEND_NO_RECLAIM && st->was_held) {
+		st->was_held = 0;
+		if (nfsappend_seqid_used(a->status))
+			st->open_seqid++;
+		return settled(s, NFSAPPEND_CONTINUE);
+	}
 	if (nfsappend_seqid_used(a->status)) {
 		/* Of a new lock owner the open owner's counts (16.10.5). */
 		if (of_open)
@@ -335,6 +347,7 @@ static int lock_granted(struct step *s, const struct answer *a)
 	if (st->in_flight == NFSAPPEND_LOCK_NEW) {
 		st->open_seqid++;
 		st->has_lock = 1;
+		st->was_held = 0;
 	}
 	st->lock_seqid++;
 	st->lock = a->lock;
@@ -411,6 +424,7 @@ static int answered_write(struct step *s, const struct answer *a)
 		return written_but_held(s, a);
 	if (a->wrote) {
 		s->rec->written = a->written;
+		st->wrote = a->written.count;
 		return settled(s, 0);
 	}
 	/* Only our own LOCKU, behind the WRITE, makes the stateid old. */
@@ -420,6 +434,7 @@ static int answered_write(struct step *s, const struct answer *a)
 		st->held = 0;
 		st->lock_seqid++;
 		st->lock.seqid++;
+		st->wrote = st->len;
 		return settled(s, NFSAPPEND_LANDED);
 	}
 	return failed(s, a);
@@ -440,7 +455,7 @@ static int answered_unlock(struct step *s, const struct answer *a)
 		return settled(s, r);
 	/* Whatever it is: a new client id frees the lock. */
 	s->st.error = 0;
-	lost(s);
+	lost(s, a->status);
 	return error == -EAGAIN ? NFSAPPEND_DELAY : error;
 }
 

@@ -49,9 +49,8 @@ static void get_open(struct nfsappend_results *r, struct opened *o)
 	o->open = !r->bad;
 }
 
-static int decode_open(void *results, void *out)
+static int decode_open(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct opened *o = out;
 
 	while (nfsappend_next(r, &o->op, &o->status) && o->status == 0) {
@@ -62,7 +61,7 @@ static int decode_open(void *results, void *out)
 			get_open(r, o);
 			break;
 		case NFSAPPEND_OP_GETFH:
-			nfsappend_get_fh(r, o->fh);
+			nfsappend_get_fh(r, NFSAPPEND_FH_MAX, o->fh);
 			o->has_fh = !r->bad;
 			break;
 		case NFSAPPEND_OP_GETATTR:
@@ -115,6 +114,7 @@ static int new_owner(
 		.clientid = c->clientid,
 		.open_seqid = 1,
 		.two_steps = st->two_steps,
+		.was_held = st->was_held,
 		.in_doubt = st->in_doubt,
 		.offset = st->offset,
 		.len = st->len,
@@ -191,6 +191,7 @@ int nfsappend_nfs4_open(struct nfsappend_session *s,
 	st.open = opened.stateid;
 	st.opened = 1;
 	st.confirmed = !(opened.flags & RESULT_CONFIRM);
+	st.was_held &= a->reclaim; /* a lock follows its open */
 	st.in_flight = NFSAPPEND_NOTHING;
 	nfsappend_slot_set(slot, &st);
 	if (!opened.has_fh || !opened.has_attr) {
@@ -209,9 +210,8 @@ struct confirmed {
 	bool ok;
 };
 
-static int decode_confirm(void *results, void *out)
+static int decode_confirm(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct confirmed *c = out;
 
 	while (nfsappend_next(r, &c->op, &c->status) && c->status == 0) {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "core/opening.h"
 #include "core/placeholder.h"
@@ -15,11 +16,56 @@ extern int __open64_2(const char *, int);
 extern int __openat_2(int, const char *, int);
 extern int __openat64_2(int, const char *, int);
 
+/* The number that /dev/stdout, /dev/fd/N or /proc/self/fd/N stands for. */
+static int descriptor_named(const char *path)
+{
+	static const char *const names[] = {"/dev/stdin", "/dev/stdout",
+		"/dev/stderr"};
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/",
+		"/proc/thread-self/fd/"};
+	int n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strcmp(path, names[i]) == 0)
+			return i;
+		if (strncmp(path, folders[i], len) != 0)
+			continue;
+		path += len;
+		if (*path == '\0')
+			return -1;
+		for (; *path >= '0' && *path <= '9' && n < 1 << 20; path++)
+			n = n * 10 + (*path - '0');
+		return *path == '\0' ? n : -1;
+	}
+	return -1;
+}
+
+/* The same file once more, if that number is one of ours. */
+static bool opens_again(const char *path, int flags, int *result)
+{
+	struct nfsappend_use use;
+	int fd = descriptor_named(path);
+
+	if (fd < 0 || !nfsappend_use_begin(&use, fd))
+		return false;
+	*result = use.error != 0 ? use.error
+				 : nfsappend_open_again(use.open, flags);
+	nfsappend_use_end(&use);
+	*result = (int)nfsappend_result(*result);
+	return true;
+}
+
 bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	int *result)
 {
 	int saved = errno;
 
+	if (nfsappend_active && nfsappend_depth == 0 && path != NULL &&
+		nfsappend_path_of_descriptor(path) &&
+		opens_again(path, flags, result))
+		return true;
 	if (!nfsappend_path_before(dirfd, path, flags & O_CREAT))
 		return false;
 	*result = nfsappend_open_path(dirfd, path, flags, mode);

@@ -156,6 +156,11 @@ semantics() {
 	"${compare:-same}" "$PROGRAMS/semantics-$name" @LOGS@ "$@"
 }
 
+# The program closed or took the number of our socket: it was spared or moved.
+kept_connection() {
+	in_control || [[ $(stats_sum reconnects) -eq 0 && $(stats_sum appends) -gt 0 ]]
+}
+
 # battery CASE [PROGRAM]
 battery() {
 	"${compare:-same}" "$PROGRAMS/${2:-stdio-battery}" "$1" @LOGS@

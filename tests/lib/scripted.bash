@@ -33,6 +33,7 @@ start_scripted() {
 	SCRIPTED_LOG=$base/log
 	mkdir -p "$SERVED"
 	chmod 1777 "$SERVED"
+	rm -f "$base/port" # of the one before
 	in_server "$SCRIPTED_BIN/scripted" --log "$SCRIPTED_LOG" \
 		--control "$base/ctl" "$@" "$base/export" \
 		>"$base/port" 2>"$base/stderr" 3>&- 4>&- &
@@ -59,11 +60,13 @@ scripted_logged() {
 start_proxy() {
 	local base=$BATS_TEST_TMPDIR/proxy
 	mkdir -p "$base"
+	rm -f "$base/port"
 	in_server "$SCRIPTED_BIN/proxy" --seed 7 --control "$base/ctl" \
 		--to "127.0.0.1:${1:-$SCRIPTED_PORT}" \
 		>"$base/port" 2>"$base/stderr" 3>&- 4>&- &
 	PROXY_PID=$!
 	PROXY_PORT=$(scripted_port "$base/port")
+	# shellcheck disable=SC2001 # a pattern that ${//} does not know
 	SHIM_URL=$(sed "s/nfsport=[0-9]*/nfsport=$PROXY_PORT/" <<<"$SHIM_URL")
 }
 

@@ -1,12 +1,21 @@
 /* prog_host FILE COUNT NAME [SIZE]: COUNT records of SIZE bytes (100) by one
    write each, "NAME NUMBER letters", or all the same when NAME is "same".
-   Prints how many were acknowledged when the last one was, or a write failed;
-   after SIGTERM too, between two writes. */
+   Prints how many were acknowledged when the last one was, or a write failed,
+   and how long the longest took; after SIGTERM too, between two writes. */
 #include <signal.h>
+#include <time.h>
 
 #include "prog.h"
 
 static volatile sig_atomic_t stop;
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 static void on_term(int sig)
 {
@@ -17,7 +26,7 @@ static void on_term(int sig)
 int main(int argc, char **argv)
 {
 	size_t size = argc > 4 ? strtoul(argv[4], NULL, 10) : 100;
-	long count = argc > 2 ? atol(argv[2]) : 0, done = 0;
+	long count = argc > 2 ? atol(argv[2]) : 0, done = 0, longest = 0;
 	char *record = malloc(size + 1);
 	struct sigaction act = {.sa_handler = on_term, .sa_flags = SA_RESTART};
 	int fd, unique;
@@ -32,13 +41,18 @@ int main(int argc, char **argv)
 		record[snprintf(record, size, "%s %08ld", argv[3],
 			unique ? done : 0)] = ' ';
 		record[size - 1] = '\n';
+		long start = now_ms(), took;
 		ssize_t n = write(fd, record, size);
+
+		took = now_ms() - start;
+		if (took > longest)
+			longest = took;
 
 		if (n != (ssize_t)size) {
 			report("write", n);
 			break;
 		}
 	}
-	printf("acknowledged %ld\n", done);
+	printf("acknowledged %ld\nlongest %ld ms\n", done, longest);
 	return done == count || stop ? 0 : 1;
 }

@@ -15,7 +15,7 @@
 
 #define NODES 1200 /* more than NFSAPPEND_DEPTH_MAX */
 #define RULES 32
-#define ARENA (UINT64_C(1) << 30)
+#define ARENA (UINT64_C(1) << 27)
 #define ROOM (UINT64_C(1) << 16)
 
 struct node {
@@ -47,6 +47,7 @@ struct server {
 	uint32_t wtmax, rtmax;
 	int root;
 	int64_t clock;
+	unsigned latency; /* of a WRITE, us */
 };
 
 struct nfsappend_session {
@@ -69,9 +70,11 @@ static void *shared(size_t n)
 	return p;
 }
 
+/* Callers are killed at any time; a request is executed, or it is not. */
 static void lock(void)
 {
-	pthread_mutex_lock(&server->lock);
+	if (pthread_mutex_lock(&server->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&server->lock);
 }
 
 static void unlock(void)
@@ -87,6 +90,7 @@ void fake_start(void)
 	arena = shared(ARENA);
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
 	pthread_mutex_init(&server->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
 	server->verifier = 0x1111;
@@ -238,6 +242,11 @@ void fake_rules_clear(void)
 	unlock();
 }
 
+void fake_latency(unsigned us)
+{
+	server->latency = us;
+}
+
 unsigned fake_calls(enum fake_op op)
 {
 	return server->calls[op];
@@ -307,6 +316,7 @@ struct call {
 	struct nfsappend_wait *wait;
 	struct fake_rule rule;
 	int node;
+	bool slow;
 };
 
 /* Whether the server executes it. */
@@ -332,6 +342,7 @@ static bool begin(struct call *c, enum fake_op op, struct nfsappend_wait *wait,
 	wait->rpcs++;
 	if (op == FAKE_WRITE)
 		wait->write_rpcs++;
+	c->slow = op == FAKE_WRITE;
 	if (c->rule.reached != NULL) {
 		unlock();
 		if (write(*c->rule.reached, "", 1) == 1)
@@ -365,6 +376,8 @@ static int finish(struct call *c, int result)
 	if (c->node >= 0 && c->rule.after != NULL)
 		fake_append(c->node, c->rule.after, strlen(c->rule.after));
 	unlock();
+	if (c->slow && server->latency != 0)
+		usleep(server->latency);
 	if (c->rule.death == FAKE_DIE_AFTER)
 		raise(SIGKILL);
 	/* As if the time had gone by: no test waits for it. */
@@ -559,7 +572,8 @@ static int read_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 				*len = (uint32_t)left;
 			if (c.rule.count != 0 && *len > c.rule.count)
 				*len = c.rule.count;
-			memcpy(buf, arena + n->at + offset, *len);
+			if (*len > 0)
+				memcpy(buf, arena + n->at + offset, *len);
 			*eof = offset + *len >= n->attr.size;
 		}
 	}

@@ -65,6 +65,9 @@ void fake_inject(const struct fake_rule *);
 unsigned fake_rules_left(void);
 void fake_rules_clear(void);
 
+/* What every WRITE takes, as a disk would; the deaths of a test fall there. */
+void fake_latency(unsigned us);
+
 /* Calls of op so far. */
 unsigned fake_calls(enum fake_op);
 void fake_calls_reset(void);
