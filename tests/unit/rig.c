@@ -203,7 +203,6 @@ int rig_descriptor(uint32_t accmode, int status_flags)
 	struct nfsappend_guard guard;
 	int fd;
 
-	p->type = NFSAPPEND_REG;
 	p->accmode = accmode;
 	p->sharing = rig_file->sharing;
 	p->target = s->target;

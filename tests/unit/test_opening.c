@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ static void opens(const char *path, int flags)
 
 static void descriptor(void)
 {
-	struct nfsappend_placeholder *p = unit_alloc(sizeof *p);
+	struct nfsappend_placeholder *p = malloc(sizeof *p);
 	struct nfsappend_open *o;
 	int fd, flags;
 
@@ -242,8 +243,29 @@ static void directories(void)
 	CHECK_INT(open_at(RIG_MAP "/dir", O_RDWR | O_APPEND, 0), -EISDIR);
 	CHECK_INT(open_at(RIG_MAP "/dir", O_RDONLY | O_CREAT, 0666), -EISDIR);
 	CHECK_INT(open_at(RIG_MAP, O_WRONLY | O_CREAT, 0666), -EISDIR);
-	CHECK(open_at(RIG_MAP "/dir", O_RDONLY, 0) >= 0);
-	CHECK(open_at(RIG_MAP "/dir", O_RDONLY | O_DIRECTORY, 0) >= 0);
+	fd = open_at(RIG_MAP "/dir", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	CHECK(fd >= 0);
+	CHECK_INT(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	o = rig_open(fd);
+	CHECK(o->file == NULL);
+	CHECK_STR(o->dir->path, RIG_MAP "/dir");
+	CHECK_INT(nfsappend_io_getattr(o, &attr), 0);
+	CHECK_INT(attr.type, NFSAPPEND_DIR);
+	CHECK_INT(nfsappend_io_read(o, fd, NULL, 0, NFSAPPEND_AT_POSITION, 0),
+		-EISDIR);
+	CHECK(nfsappend_io_flags(o, 0) & O_DIRECTORY);
+	nfsappend_open_put(o);
+	/* What another process learns of it by its placeholder alone. */
+	nfsappend_table_unsure(fd);
+	o = rig_open(fd);
+	CHECK_STR(o->dir->path, RIG_MAP "/dir");
+	nfsappend_open_put(o);
+	/* And what is relative to it. */
+	again = nfsappend_open_path(fd, "../file", O_WRONLY | O_APPEND, 0);
+	CHECK(again >= 0);
+	close(again);
+	CHECK_INT(nfsappend_open_path(fd, "none", O_WRONLY, 0), -ENOENT);
+	close(fd);
 }
 
 static void special_files(void)
@@ -395,12 +417,13 @@ static void time_is_over(void)
 
 static void no_descriptor_left(void)
 {
+	struct rlimit limit = {3, 3};
+
 	start(NULL);
 	/* Nothing can be opened; and what was made on the server stays. */
 	opens(RIG_MAP "/file", O_WRONLY);
-	unit_limit_descriptors(3);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	CHECK_INT(open_at(RIG_MAP "/file", O_WRONLY, 0), -EMFILE);
-	unit_limit_descriptors(1000);
 }
 
 static const struct unit_test tests[] = {

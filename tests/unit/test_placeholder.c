@@ -21,7 +21,6 @@ static struct nfsappend_placeholder made, got;
 
 static void fill(void)
 {
-	made.type = NFSAPPEND_REG;
 	made.accmode = O_WRONLY;
 	made.sharing = NFSAPPEND_SINGLE;
 	made.timeout_s = 30;
