@@ -266,3 +266,116 @@ os.write(fd, b'6')"
 		mkdir -p @LOGS@ && echo x >>@LOGS@/a/b/c/x'
 	[[ $(cat "$SERVED/a/b/c/x") = x ]]
 }
+
+@test "names with spaces, quotes, newlines, UTF-8, and of 255 bytes" {
+	local long
+	long=$(printf '%255s' '' | tr ' ' n)
+	same_as_local sh -c 'for name in "a b" "it'\''s" "q\"" "100%" "#1" "é€" -x \
+		"two
+lines" "?version=4" "*" "$1"
+	do
+		mkdir "$2/$name" && echo "$name" >>"$2/$name/$name" &&
+			mv "$2/$name/$name" "$2/$name/moved" && cat "$2/$name/moved" || exit
+	done; ls -A "$2" | sort; "$3" mkdir "$2/n$1" 755 + rename "$2/$1" "$2/n$1" \
+		+ stat "$2/n$1" + unlink "$2/n$1"; rm -r "$2/$1"' sh "$long" @LOGS@ \
+		"$PROGRAMS/prog_path"
+	[[ $(grep -c ENAMETOOLONG <<<"$output") -ge 4 ]]
+}
+
+@test "symbolic links that leave the export lead to this host" {
+	in_control && skip 'needs the shim: the folder lies elsewhere'
+	mkdir "$SERVED/d" local
+	: >local/file
+	ln -s "$WORK/local" "$SERVED/absolute"
+	ln -s "../..$WORK/local" "$SERVED/d/relative"
+	ln -s /nowhere/at/all "$SERVED/dangling"
+	run_shimmed sh -c 'ls "$LOGS/absolute/" && ls "$LOGS/d/relative/" &&
+		stat -c %F "$LOGS/absolute/file" && readlink "$LOGS/absolute" &&
+		realpath "$LOGS/d/relative/file" && cd "$LOGS/absolute" && pwd -P &&
+		! cat "$LOGS/dangling" && rm "$LOGS/absolute"'
+	[[ $status -eq 0 && $output = "file
+file
+regular empty file
+$WORK/local
+$WORK/local/file
+$WORK/local" ]]
+	[[ -e local/file && ! -L $SERVED/absolute ]]
+	rm -r local
+}
+
+@test "nested maps: the longest match wins, for every call" {
+	in_control && skip 'needs the shim: there are no maps'
+	local inner=$SERVER_EXPORT/inner-$BATS_TEST_NUMBER
+	mkdir -p "$SERVED/sub/inner" "$inner/d"
+	: >"$inner/file"
+	: >"$SERVED/sub/inner/hidden"
+	SHIM_OPTIONS+=(-m "$LOGS/sub/inner=$(server_url "export/${inner##*/}")")
+	run_shimmed sh -c 'ls "$LOGS/sub/inner"; cd "$LOGS/sub" && ls inner && cd inner &&
+		pwd && mkdir new && ls -d ../../sub && cd .. && pwd && mv inner/file x;
+		rmdir inner; find "$LOGS" | sort'
+	[[ $output = "d
+file
+d
+file
+$LOGS/sub/inner
+../../sub
+$LOGS/sub
+$LOGS
+$LOGS/sub
+$LOGS/sub/inner
+$LOGS/sub/inner/d
+$LOGS/sub/inner/new
+$LOGS/sub/x" ]]
+	[[ -d $inner/new && -e $SERVED/sub/x && -e $SERVED/sub/inner/hidden ]]
+}
+
+@test "a mapped directory that exists on this host hides it, for every call" {
+	in_control && skip 'needs the shim: there is nothing to hide'
+	mkdir "$BATS_TEST_TMPDIR/exists"
+	: >"$BATS_TEST_TMPDIR/exists/local"
+	LOGS=$BATS_TEST_TMPDIR/exists
+	mkdir "$SERVED/d"
+	run_shimmed sh -c 'cd "$LOGS/.." && ls exists && mkdir exists/new && cd exists &&
+		echo x >>y && ls && cd d && ls -d ../y && "$1" glob "$LOGS/*" + scandir "$LOGS" \
+		+ realpath "$LOGS/../exists/y"; mv ../y ../z; rm -r ../new' sh \
+		"$PROGRAMS/prog_tree"
+	[[ $status -eq 0 && $output = "d
+d
+new
+y
+../y
+glob 0
+  $LOGS/d/
+  $LOGS/new/
+  $LOGS/y
+scandir 3
+  d 4
+  new 4
+  y 8
+realpath $LOGS/y 1" ]]
+	[[ $(ls "$SERVED") = $'d\nz' && $(ls "$LOGS") = local ]]
+	LOGS=/nowhere
+}
+
+@test "an IPv6 server" {
+	in_server test -e /proc/net/if_inet6 || skip 'no IPv6 here'
+	in_server ip -6 address show dev lo | grep -q ::1 || skip 'no ::1 here'
+	SHIM_URL=${SHIM_URL/127.0.0.1/[::1]}
+	run_shimmed sh -c 'mkdir "$LOGS/d" && echo 6 >>"$LOGS/d/x" && ls "$LOGS/d"'
+	[[ $status -eq 0 && $output = x && $(cat "$SERVED/d/x") = 6 ]]
+}
+
+@test "the same by syscall(2)" {
+	same_as_local perl -e 'require "syscall.ph" if 0; my $d = "@LOGS@";
+		my ($mkdir, $rename, $stat, $open, $unlink, $rmdir, $access) =
+			(83, 82, 4, 2, 87, 84, 21);
+		my $st = "\0" x 200;
+		print syscall($mkdir, "$d/d", 0755), "\n";
+		print syscall($open, "$d/d/x", 02101, 0644) >= 0, "\n";
+		print syscall($rename, "$d/d/x", "$d/d/y"), "\n";
+		print syscall($stat, "$d/d/y", $st), "\n";
+		print syscall($access, "$d/d/x", 0), "\n";
+		print syscall($unlink, "$d/d/y"), "\n";
+		print syscall($rmdir, "$d/d"), "\n"'
+	[[ $(uname -m) != x86_64 || $output = $'0\n1\n0\n0\n-1\n0\n0' ]]
+}

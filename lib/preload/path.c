@@ -35,12 +35,20 @@ bool nfsappend_path_from_ours(int dirfd, const char *path)
 const char *nfsappend_path_out(int dirfd, const char *path, char *room)
 {
 	struct nfsappend_pathcall c;
+	const char *out = NULL;
 
-	if (nfsappend_pathcall_begin(&c, dirfd, path,
-		    NFSAPPEND_MAY_LACK) == NFSAPPEND_NOT_OURS)
-		path = strcpy(room, c.place->walk.rest);
-	nfsappend_pathcall_end(&c);
-	return path;
+	/* First as calls see it that take a link for itself. */
+	for (unsigned follow = 0; follow < 2 && out == NULL; follow++) {
+		if (nfsappend_pathcall_begin(&c, dirfd, path,
+			    NFSAPPEND_MAY_LACK |
+				    (follow ? NFSAPPEND_FOLLOW : 0)) ==
+			NFSAPPEND_NOT_OURS)
+			out = c.place->walk.rest[0] == '/'
+				? strcpy(room, c.place->walk.rest)
+				: path;
+		nfsappend_pathcall_end(&c);
+	}
+	return out != NULL ? out : path;
 }
 
 bool nfsappend_path_before(int dirfd, const char *path, bool makes)

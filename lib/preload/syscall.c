@@ -13,6 +13,7 @@
 
 #include "core/config_env.h"
 #include "preload/hook.h"
+#include "preload/syscall.h"
 
 extern int close_range(unsigned, unsigned, int);
 
@@ -21,7 +22,7 @@ extern int close_range(unsigned, unsigned, int);
 NFSAPPEND_HOOK long syscall(long number, ...)
 {
 	va_list ap;
-	long a[6];
+	long a[6], result;
 
 	va_start(ap, number);
 	for (int i = 0; i < 6; i++)
@@ -76,6 +77,8 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 		}
 		break;
 	default:
+		if (nfsappend_syscall_path(number, a, &result))
+			return result;
 		break;
 	}
 real:
