@@ -22,7 +22,7 @@ struct nfsappend_listing {
 	uint64_t parent;   /* fileid, as far as the server has told */
 	bool eof;	   /* nothing comes after buf */
 	uint32_t at, used; /* in buf */
-	uint8_t buf[65536];
+	_Alignas(struct nfsappend_dirent) uint8_t buf[65536];
 };
 
 struct nfsappend_entry {
