@@ -269,6 +269,7 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 				op, s->pending_offset, &x.rec.written);
 			if (r == 0)
 				return finish(&x, x.rec.written.count);
+			op->in_doubt |= r < 0; /* it may be there */
 			if (r < 0)
 				return give_up(&x, r);
 			/* A server that restarted before the COMMIT. */

@@ -148,7 +148,8 @@ static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 			r = nfsappend_op_make_stable(
 				op, s->pending_offset + x.sent, &written);
 			x.unanswered |= r != 0;
-			x.in_doubt |= r != 0;
+			x.in_doubt |= r > 0;
+			op->in_doubt |= r < 0; /* it may be there */
 		}
 		if (r == 0) {
 			/* A short WRITE: the whole stays "in flight" until

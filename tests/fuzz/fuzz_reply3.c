@@ -2,15 +2,46 @@
 /* Replies of a server to NFSv3, MOUNT and the port mapper. */
 #include "config.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nfs/contact.h"
 #include "nfs/nfs3.h"
 #include "nfs/nfs3_names.h"
+#include "nfs/dirent.h"
 #include "exchange.h"
 
 #define ROOM 300
+
+/* What a directory's entries are put into is walked as core does. */
+static void list(struct nfsappend_wait *w, uint8_t *buf)
+{
+	struct nfsappend_fh dir = {.len = 32};
+	uint64_t verifier = 0;
+	uint32_t len = ROOM;
+	bool eof = false;
+
+	if (nfsappend_nfs3_readdir(fuzz_session, w, &dir, 0, &verifier, buf,
+		    &len, &eof) != 0)
+		return;
+	if (len > ROOM)
+		abort();
+	for (uint32_t at = 0; at < len;) {
+		struct nfsappend_dirent e;
+		const char *name = (char *)buf + at +
+				   offsetof(struct nfsappend_dirent, name);
+
+		memcpy(&e, buf + at, offsetof(struct nfsappend_dirent, name));
+		if (e.reclen == 0 || e.reclen % 8 != 0 ||
+			e.reclen > len - at ||
+			memchr(name, '\0', buf + at + e.reclen -
+					(uint8_t *)name) == NULL ||
+			name[0] == '\0' || strchr(name, '/') != NULL)
+			abort();
+		at += e.reclen;
+	}
+}
 
 static void check_fh(int r, const struct nfsappend_fh *fh)
 {
@@ -46,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int r;
 
 	fuzz_input(data, size);
-	switch (fuzz_byte() % 14) {
+	switch (fuzz_byte() % 15) {
 	case 0:
 		nfsappend_nfs3_getattr(s, w, &dir, &attr);
 		break;
@@ -99,6 +130,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		nfsappend_nfs3_remove(s, w, &dir, "name");
 		nfsappend_nfs3_rmdir(s, w, &dir, "name");
 		nfsappend_nfs3_rename(s, w, &dir, "name", &dir, "other");
+		break;
+	case 12: {
+		struct nfsappend_space space;
+
+		nfsappend_nfs3_statfs(s, w, &dir, &space);
+		break;
+	}
+	case 13:
+		list(w, buf);
 		break;
 	default:
 		contact(w);

@@ -2,14 +2,46 @@
 /* Replies of a server to NFSv4.0, and the state that is kept between them. */
 #include "config.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nfs/contact.h"
 #include "nfs/nfs4.h"
+#include "nfs/nfs4_names.h"
+#include "nfs/dirent.h"
 #include "exchange.h"
 
 #define ROOM 300
+
+/* What a directory's entries are put into is walked as core does. */
+static void list(struct nfsappend_wait *w, uint8_t *buf)
+{
+	struct nfsappend_fh dir = {.len = 32};
+	uint64_t verifier = 0;
+	uint32_t len = ROOM;
+	bool eof = false;
+
+	if (nfsappend_nfs4_readdir(fuzz_session, w, &dir, 0, &verifier, buf,
+		    &len, &eof) != 0)
+		return;
+	if (len > ROOM)
+		abort();
+	for (uint32_t at = 0; at < len;) {
+		struct nfsappend_dirent e;
+		const char *name = (char *)buf + at +
+				   offsetof(struct nfsappend_dirent, name);
+
+		memcpy(&e, buf + at, offsetof(struct nfsappend_dirent, name));
+		if (e.reclen == 0 || e.reclen % 8 != 0 ||
+			e.reclen > len - at ||
+			memchr(name, '\0', buf + at + e.reclen -
+					(uint8_t *)name) == NULL ||
+			name[0] == '\0' || strchr(name, '/') != NULL)
+			abort();
+		at += e.reclen;
+	}
+}
 
 static void contact(struct nfsappend_wait *w)
 {
@@ -99,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(buf, 'x', ROOM);
 	fuzz_input(data, size);
-	switch (fuzz_byte() % 16) {
+	switch (fuzz_byte() % 20) {
 	case 0:
 		nfsappend_nfs4_getattr(s, w, &dir, &attr);
 		break;
@@ -143,6 +175,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 10:
 		open_close(w);
+		break;
+	case 12: {
+		struct nfsappend_space space;
+
+		nfsappend_nfs4_statfs(s, w, &dir, &space);
+		break;
+	}
+	case 13:
+		list(w, buf);
+		break;
+	case 14:
+		nfsappend_nfs4_mkdir(s, w, &dir, "name", 0755);
+		nfsappend_nfs4_symlink(s, w, &dir, "name", "target");
+		nfsappend_nfs4_link(s, w, &dir, &dir, "name");
+		nfsappend_nfs4_remove(s, w, &dir, "name");
+		nfsappend_nfs4_rmdir(s, w, &dir, "name");
+		nfsappend_nfs4_rename(s, w, &dir, "name", &dir, "other");
 		break;
 	case 11:
 		contact(w);

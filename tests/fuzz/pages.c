@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* In place of lib/core/process.c and log.c: memory that is given back after
+/* In place of lib/core/process.c, log.c and cwd.c: memory that is given back after
  * each input, and messages that are put together and thrown away. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cwd.h"
 #include "core/log.h"
 #include "core/process.h"
 #include "pages.h"
@@ -46,4 +48,17 @@ void nfsappend_log_configure(enum nfsappend_level level, const char *file)
 {
 	if (level > NFSAPPEND_DEBUG || (file != NULL && file[0] != '/'))
 		abort();
+}
+
+/* Absolute paths only: nobody asks where we are. */
+bool nfsappend_cwd_mapped(void)
+{
+	return false;
+}
+
+int nfsappend_cwd_path(char *out, size_t room)
+{
+	(void)out;
+	(void)room;
+	return -ENOENT;
 }
