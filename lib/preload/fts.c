@@ -126,10 +126,10 @@ static unsigned short look(const FTS *fts, FTSENT *e, bool follow)
 		memset(st, 0, sizeof *st);
 		return FTS_NS;
 	}
-	return S_ISDIR(st->st_mode) ? directory(e)
-		: S_ISLNK(st->st_mode) ? FTS_SL
-		: S_ISREG(st->st_mode) ? FTS_F
-				       : FTS_DEFAULT;
+	return S_ISDIR(st->st_mode)   ? directory(e)
+	       : S_ISLNK(st->st_mode) ? FTS_SL
+	       : S_ISREG(st->st_mode) ? FTS_F
+				      : FTS_DEFAULT;
 }
 
 /* A list of n, in the order of the program's function. */
@@ -190,8 +190,8 @@ static FTSENT *list(FTS *fts, enum what what)
 		if (e == NULL)
 			return stop(fts, first, dir);
 		if (what == NAMES ||
-			(fts->fts_options & FTS_NOSTAT &&
-				d->d_type != DT_DIR && d->d_type != DT_UNKNOWN &&
+			(fts->fts_options & FTS_NOSTAT && d->d_type != DT_DIR &&
+				d->d_type != DT_UNKNOWN &&
 				(d->d_type != DT_LNK ||
 					!(fts->fts_options & FTS_LOGICAL))))
 			e->fts_info = FTS_NSOK;
@@ -376,7 +376,8 @@ static bool roots(FTS *fts, char *const *paths)
 			fts->fts_cur->fts_link = first;
 			return false;
 		}
-		e->fts_info = look(fts, e, (fts->fts_options & FTS_COMFOLLOW) != 0);
+		e->fts_info =
+			look(fts, e, (fts->fts_options & FTS_COMFOLLOW) != 0);
 		*end = e;
 		end = &e->fts_link;
 	}
@@ -384,8 +385,8 @@ static bool roots(FTS *fts, char *const *paths)
 	return true;
 }
 
-NFSAPPEND_HOOK FTS *fts_open(char *const *paths, int options,
-	compare_fn *compare)
+NFSAPPEND_HOOK FTS *fts_open(
+	char *const *paths, int options, compare_fn *compare)
 {
 	bool meets = false;
 	FTS *fts;
