@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,14 +12,30 @@
 
 enum { DONE, RESTART = 1 }; /* RESTART: go on from place->path */
 
+/* The last one used: fresh pages, a fault each, would be most of what it costs
+ * to see that a path is not ours. */
+static struct nfsappend_place *_Atomic spare;
+
 struct nfsappend_place *nfsappend_place_new(void)
 {
-	return nfsappend_pages(sizeof(struct nfsappend_place));
+	struct nfsappend_place *p = atomic_exchange(&spare, NULL);
+
+	if (p == NULL)
+		return nfsappend_pages(sizeof *p);
+	memset(p, 0, offsetof(struct nfsappend_place, walk));
+	p->walk.map = NULL;
+	p->walk.links = 0;
+	p->walk.rest[0] = p->walk.todo[0] = p->walk.done[0] = '\0';
+	p->path[0] = p->here[0] = '\0';
+	p->depth = 0;
+	return p;
 }
 
 void nfsappend_place_free(struct nfsappend_place *p)
 {
-	sys_munmap(p, sizeof *p);
+	p = atomic_exchange(&spare, p);
+	if (p != NULL)
+		sys_munmap(p, sizeof *p);
 }
 
 static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
