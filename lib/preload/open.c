@@ -18,10 +18,21 @@ extern int __open64_2(const char *, int);
 extern int __openat_2(int, const char *, int);
 extern int __openat64_2(int, const char *, int);
 
-/* Might the path name a descriptor (/dev/stdout, /proc/self/fd/1)? */
+/* No map is there, and no link to one. */
+static bool special(const char *path)
+{
+	return path[0] == '/' &&
+		((path[1] == 'd' && strncmp(path, "/dev/", 5) == 0) ||
+			(path[1] == 'p' && strncmp(path, "/proc/", 6) == 0));
+}
+
+/* Might the path name a descriptor (/dev/stdout, /proc/self/fd/1)? Not those
+ * that are opened often, /dev/null, /dev/shm: the question is a system call. */
 static bool names_descriptor(const char *path)
 {
-	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+	return special(path) &&
+		(path[1] == 'p' || strncmp(path, "/dev/fd", 7) == 0 ||
+			strncmp(path, "/dev/std", 8) == 0);
 }
 
 bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
@@ -36,7 +47,7 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	/* Where DIR is on this host too, a path could reach it by a link or
 	 * by the working directory, and the kernel would open it there. */
 	if (!lexical &&
-		(!nfsappend_config.any_local || names_descriptor(path)))
+		(!nfsappend_config.any_local || special(path)))
 		return false;
 	int saved = errno;
 
@@ -49,26 +60,31 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	return true;
 }
 
+/* Another open of a placeholder's memfd. */
+static NFSAPPEND_APART void reopened(int fd)
+{
+	struct nfsappend_placeholder p;
+
+	if (nfsappend_placeholder_read(fd, &p) == 0) {
+		nfsappend_placeholder_mark(fd);
+		nfsappend_table_unsure(fd);
+	}
+}
+
 int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 	int result)
 {
-	int saved = errno, r;
+	int saved, r;
 
 	if (!nfsappend_active || nfsappend_depth != 0)
 		return result;
 	if (result >= 0) {
 		nfsappend_table_opened(result);
-		/* Another open of a placeholder's memfd. */
-		if (names_descriptor(path)) {
-			struct nfsappend_placeholder p;
-
-			if (nfsappend_placeholder_read(result, &p) == 0) {
-				nfsappend_placeholder_mark(result);
-				nfsappend_table_unsure(result);
-			}
-		}
+		if (names_descriptor(path))
+			reopened(result);
 		return result;
 	}
+	saved = errno;
 	/* DIR need not exist on this host: a relative path, a link or an
 	 * odd spelling ends nowhere. */
 	if ((saved != ENOENT && saved != ENOTDIR) ||
@@ -97,6 +113,8 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 #define OPEN(name, dirfd, path, flags, mode, call)                             \
 	do {                                                                   \
 		int result_;                                                   \
+		if (!nfsappend_active)                                         \
+			return NFSAPPEND_REAL(name) call;                      \
 		if (nfsappend_open_before((dirfd), (path), (flags), (mode),    \
 			    &result_))                                         \
 			return result_;                                        \

@@ -19,8 +19,8 @@
 #include "preload/start.h"
 #include "preload/stdio_slots.h"
 
-enum { NEW, BUSY, STARTED };
-static int state;
+enum { NEW, BUSY, STARTED = NFSAPPEND_STARTED };
+int nfsappend_start_state;
 static char *const *initial_environment; /* of the constructor */
 
 /*
@@ -123,20 +123,20 @@ static void start_once(void)
 	nfsappend_guard_leave(&guard);
 }
 
-bool nfsappend_start(void)
+bool nfsappend_start_now(void)
 {
 	int new = NEW;
 
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == STARTED)
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) == STARTED)
 		return nfsappend_active;
 	/* In the middle of it, by this thread or another: pass through. */
-	if (!__atomic_compare_exchange_n(&state, &new, BUSY, false,
+	if (!__atomic_compare_exchange_n(&nfsappend_start_state, &new, BUSY, false,
 		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
 	int saved = errno;
 
 	start_once();
 	errno = saved;
-	__atomic_store_n(&state, STARTED, __ATOMIC_RELEASE);
+	__atomic_store_n(&nfsappend_start_state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
 }
