@@ -21,6 +21,9 @@
 
 enum { NEW, BUSY, STARTED = NFSAPPEND_STARTED };
 int nfsappend_start_state;
+#define START_TICKS 10000 /* of 50 us: half a second or more */
+/* This thread is at it: what it calls passes through. */
+static __thread bool starting __attribute__((tls_model("initial-exec")));
 static char *const *initial_environment; /* of the constructor */
 
 /*
@@ -123,19 +126,42 @@ static void start_once(void)
 	nfsappend_guard_leave(&guard);
 }
 
+/* Another thread is at it: its answer, not the kernel, decides where our
+ * thread's file is. Bounded, since the starter may want the dynamic linker's
+ * lock, which a thread that runs constructors holds; and in the child of a
+ * fork there is no starter. */
+static bool wait_for_start(void)
+{
+	static bool gave_up;
+	const struct timespec tick = {0, 50000};
+
+	if (starting || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
+		return false;
+	for (int i = 0; i < START_TICKS; i++) {
+		nfsappend_sys(SYS_nanosleep, (long)&tick, 0, 0, 0, 0, 0);
+		if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
+			STARTED)
+			return nfsappend_active;
+	}
+	__atomic_store_n(&gave_up, true, __ATOMIC_RELAXED);
+	return false;
+}
+
 bool nfsappend_start_now(void)
 {
 	int new = NEW;
 
-	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) == STARTED)
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
+		STARTED)
 		return nfsappend_active;
-	/* In the middle of it, by this thread or another: pass through. */
-	if (!__atomic_compare_exchange_n(&nfsappend_start_state, &new, BUSY, false,
-		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return false;
+	if (!__atomic_compare_exchange_n(&nfsappend_start_state, &new, BUSY,
+		    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return new == STARTED ? nfsappend_active : wait_for_start();
 	int saved = errno;
 
+	starting = true;
 	start_once();
+	starting = false;
 	errno = saved;
 	__atomic_store_n(&nfsappend_start_state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
