@@ -32,8 +32,10 @@ scripts() {
 }
 
 @test "mandoc finds nothing in the manual pages" {
+	: "${NFSAPPEND_PREFIX:=$shim_root/build/root}"
 	# It cannot know which other pages are installed.
-	run ! grep -v 'outdated mandoc.db' < <(mandoc -T lint man/*.[0-9] 2>&1)
+	run ! grep -vE 'outdated mandoc.db|referenced manual not found' < <(
+		mandoc -T lint man/nfsappend.1 "$(installed_page 7)" 2>&1)
 }
 
 @test "every variable of the manual page is one that the library reads" {
@@ -42,6 +44,32 @@ scripts() {
 		sed 's/.* //' | sort -u)
 	read=$(grep -rhoE '"NFSAPPEND_[A-Z]+"' lib | tr -d '"' | sort -u)
 	diff -u <(echo "$documented") <(echo "$read")
+}
+
+# The page of a section as make install wrote it.
+installed_page() {
+	echo "$NFSAPPEND_PREFIX/share/man/man$1/nfsappend.$1"
+}
+
+# Identifiers of lib/core/log.h, as "NUMBER NAME".
+messages() {
+	sed -nE 's/^\t(NFSAPPEND_MSG_[A-Z_]+) = ([0-9]+),$/N\2 \1/p' \
+		lib/core/log.h
+}
+
+@test "every message identifier is in the manual page, and no other" {
+	[[ -n $(messages) ]]
+	[[ -z $(messages | cut -d ' ' -f 1 | sort | uniq -d) ]]
+	diff -u <(messages | cut -d ' ' -f 1 | sort) \
+		<(sed -nE 's/^\.It Sy (N[0-9]+)$/\1/p' man/nfsappend.1 | sort)
+}
+
+@test "the manual page calls reserved those messages that nothing says" {
+	local number name
+	diff -u <(messages | while read -r number name; do
+		grep -rqw --include='*.c' "$name" lib || echo "$number"
+	done) <(grep -B 1 '^Reserved: ' man/nfsappend.1 |
+		sed -n 's/^\.It Sy //p')
 }
 
 # One HOOK(name, how, "what happens") a line in hooks.def.
@@ -57,6 +85,18 @@ hook_names() {
 	[[ -n $(hook_names) ]]
 	diff -u <(hook_names) <(nm -D --defined-only --format=posix \
 		"$(shim_library)" | sed 's/[@ ].*//' | sort)
+}
+
+@test "nfsappend(7) tells what becomes of every name in hooks.def" {
+	: "${NFSAPPEND_PREFIX:=$shim_root/build/root}"
+	sed -nE 's/^HOOK\(([A-Za-z0-9_]+), ([a-z]+), "(.*)"\)$/\2 \1 \3/p' \
+		lib/preload/hooks.def >"$BATS_TEST_TMPDIR/hooks"
+	[[ $(wc -l <"$BATS_TEST_TMPDIR/hooks") -eq $(grep -c '^HOOK(' lib/preload/hooks.def) ]]
+	sed -n '/^\.Sh COVERAGE/,/^\.Sh FILES/p' "$(installed_page 7)" | awk '
+		$1 == ".Ss" { how = tolower($2); sub(":", "", how) }
+		$1 == ".It" { name = $3 }
+		/^\\&/ { print how, name, substr($0, 3) }' >"$BATS_TEST_TMPDIR/page"
+	diff -u <(sort "$BATS_TEST_TMPDIR/hooks") <(sort "$BATS_TEST_TMPDIR/page")
 }
 
 @test "the nfs module exports no hook" {

@@ -26,6 +26,7 @@ setup() {
 	[[ $(stat -c %a lib/nfsappend/libnfsappend.so) = 755 ]]
 	[[ $(stat -c %a lib/nfsappend/nfsappend-nfs.so) = 755 ]]
 	[[ -s share/man/man1/nfsappend.1 ]]
+	grep -q '^\.It Fn open$' share/man/man7/nfsappend.7
 	[[ -z $(find . -name '*.la' -o -name '*.a') ]]
 }
 
@@ -35,7 +36,7 @@ setup() {
 	tar tf nfsappend-*.tar.gz >list
 	local file
 	for file in README.md LICENSE NEWS quickstart bin/nfsappend.in \
-		man/nfsappend.1 tests/30-append.bats tests/lib/server.bash \
+		man/nfsappend.1 man/nfsappend.7.in tests/30-append.bats tests/lib/server.bash \
 		tests/programs/prog_append.c lib/preload/hooks.def; do
 		grep -q "/$file\$" list || {
 			echo "$file is not in the tarball" >&2

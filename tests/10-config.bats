@@ -54,6 +54,7 @@ setup() {
 	bad_usage 125 --timeout "'-1'" seconds -- --timeout=-1 true
 	bad_usage 125 --timeout "'1m'" seconds -- --timeout 1m true
 	bad_usage 125 --timeout "''" seconds -- --timeout= true
+	bad_usage 125 --timeout "'86401'" seconds -- --timeout=86401 true
 	bad_usage 125 --fallback "'local'" kernel -- --fallback local true
 	bad_usage 125 --log "'loud'" debug -- --log loud true
 	bad_usage 125 --log /none 'does not exist' -- --log warn:/none/log true

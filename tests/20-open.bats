@@ -93,11 +93,12 @@ opened_by() {
 	in_control && skip 'needs the shim: there is nothing to hide'
 	mkdir "$BATS_TEST_TMPDIR/exists"
 	echo local >"$BATS_TEST_TMPDIR/exists/x"
+	local mapped=$LOGS
 	LOGS=$BATS_TEST_TMPDIR/exists
 	run_shimmed sh -c "echo served >>'$LOGS/x'"
 	[[ $status -eq 0 && $(cat "$SERVED/x") = served ]]
 	[[ $(cat "$LOGS/x") = local ]]
-	LOGS=/logs
+	LOGS=$mapped
 }
 
 @test "O_CREAT: mode and umask" {

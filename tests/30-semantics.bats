@@ -81,4 +81,5 @@ setup_file() {
 
 @test "close_range and closefrom" {
 	semantics close_range
+	kept_connection
 }

@@ -1,7 +1,10 @@
 #!/usr/bin/env bats
 # A number that becomes another file's by a way that is easily missed ("Stale
-# state"): every call answers for the file that it is now. Each of these fails
-# when the hook, or the check of identity, that it names is missing.
+# state"): every call answers for the file that it is now. Hooks and the check
+# of identity back each other up: a case that is named after a call fails when
+# both that call's hook and the check are missing, raw-close, raw-dup3,
+# clone-files and other-log when the check alone is; vfork when vfork children
+# are not recognised.
 
 load lib/load
 load lib/batteries

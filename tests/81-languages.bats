@@ -6,7 +6,13 @@
 # shellcheck disable=SC2016
 
 load lib/load
+load lib/batteries
 load lib/programs
+
+setup_file() {
+	start_server
+	setup_batteries
+}
 
 @test "bash" {
 	new_program 'bash, echo >>'
@@ -106,7 +112,7 @@ for line in lines: log.info(line)'
 	can_rename || skip 'no renames below a MAP folder'
 	new_program 'Python RotatingFileHandler, rotating'
 	python 'log.addHandler(logging.handlers.RotatingFileHandler(
-    path, maxBytes=len(lines) * 5, backupCount=9))
+    path, maxBytes=len(lines) * 4, backupCount=9))
 for line in lines: log.info(line)'
 	[[ $(find "$SERVED" -name 'log*' | wc -l) -gt 2 ]]
 	served log.3 log.2 log.1 log
@@ -119,7 +125,8 @@ log.addHandler(logging.handlers.WatchedFileHandler(path))
 for i, line in enumerate(lines):
     log.info(line)
     if i == len(lines) // 2:
-        os.rename(os.environ["SERVED"] + "/log", os.environ["SERVED"] + "/log.1")'
+        subprocess.run([os.environ["PROGRAMS"] + "/nfs-rename",
+                        os.environ["SHIM_URL"], "log", "log.1"], env={}, check=True)'
 	served log.1 log
 }
 

@@ -6,11 +6,27 @@
 # shellcheck disable=SC2016
 
 load lib/load
+load lib/batteries
 load lib/programs
 
-# rotate: half of the records are in log; it becomes log.1.
-rotate() {
-	mv "$SERVED/log" "$SERVED/log.1"
+setup_file() {
+	start_server
+	setup_batteries
+}
+
+# These look at the folder of their logs before they open any: it exists, and
+# stays empty.
+setup() {
+	new_case
+	if ! in_control; then
+		LOGS=$BATS_TEST_TMPDIR/logs
+		mkdir "$LOGS"
+	fi
+}
+
+teardown() {
+	kill_daemon
+	in_control || [[ -z $(ls -A "$LOGS") ]]
 }
 
 lines_in() {
@@ -36,28 +52,49 @@ second_half() {
 	tail -n "+$((N / 2 + 1))" "$RECORDS"
 }
 
-@test "rsyslog: omfile, HUP" {
-	needs_unpacked rsyslog usr/sbin/rsyslogd
-	new_program 'rsyslog omfile, HUP'
+# rsyslog_start FILE
+rsyslog_start() {
 	cat >"$PRIVATE/conf" <<-CONF
 	global(workDirectory="$PRIVATE")
 	module(load="imuxsock" SysSock.Use="off")
 	input(type="imuxsock" Socket="$PRIVATE/socket" RateLimit.Interval="0")
 	template(name="bare" type="string" string="%msg:2:\$%\n")
-	action(type="omfile" file="$LOGS/log" template="bare" flushOnTXEnd="on")
+	action(type="omfile" file="$1" template="bare" flushOnTXEnd="on"
+		createDirs="off")
 	CONF
 	start_daemon env LD_LIBRARY_PATH="$UNPACKED_LIBRARIES" \
+		sh -c 'exec "$@" >>"$LOGS/log"' sh \
 		"$UNPACKED/usr/sbin/rsyslogd" -n -f "$PRIVATE/conf" -i "$PRIVATE/pid" \
 		-M "$(dirname "$(find "$UNPACKED/usr/lib" -name imuxsock.so)")"
 	until_true test -S "$PRIVATE/socket" -a -s "$PRIVATE/pid"
+}
+
+@test "rsyslog: omfile, HUP" {
+	can_rename || skip 'rsyslog stats the log by its path'
+	needs_unpacked rsyslog usr/sbin/rsyslogd
+	new_program 'rsyslog omfile, HUP'
+	rsyslog_start "$LOGS/log"
 	first_half | send "$PRIVATE/socket"
 	until_true lines_in log "$((N / 2))"
-	rotate
+	rotate log log.1
 	signal_daemon HUP "$PRIVATE/pid"
 	second_half | send "$PRIVATE/socket"
 	until_true lines_in log "$((N - N / 2))"
 	end_daemon TERM "$PRIVATE/pid"
 	served log.1 log
+}
+
+@test "rsyslog: omfile on the /dev/stdout that it was given" {
+	needs_unpacked rsyslog usr/sbin/rsyslogd
+	new_program 'rsyslog omfile, /dev/stdout, HUP'
+	rsyslog_start /dev/stdout
+	first_half | send "$PRIVATE/socket"
+	until_true lines_in log "$((N / 2))"
+	signal_daemon HUP "$PRIVATE/pid"
+	second_half | send "$PRIVATE/socket"
+	until_true lines_in log "$N"
+	end_daemon TERM "$PRIVATE/pid"
+	served log
 }
 
 @test "syslog-ng: file(), HUP" {
@@ -77,7 +114,7 @@ second_half() {
 	until_true test -S "$PRIVATE/socket" -a -s "$PRIVATE/pid"
 	first_half | send "$PRIVATE/socket"
 	until_true lines_in log "$((N / 2))"
-	rotate
+	rotate log log.1
 	signal_daemon HUP "$PRIVATE/pid"
 	second_half | send "$PRIVATE/socket"
 	until_true lines_in log "$((N - N / 2))"
@@ -114,6 +151,7 @@ port_open() {
 
 # nginx_conf USER
 nginx_conf() {
+	PORT=$((8000 + BATS_TEST_NUMBER))
 	cat >"$PRIVATE/conf" <<-CONF
 	user $1;
 	daemon off;
@@ -130,7 +168,7 @@ nginx_conf() {
 		log_format bare '\$uri';
 		access_log $LOGS/log bare;
 		server {
-			listen 127.0.0.1:8080;
+			listen 127.0.0.1:$PORT;
 			root $PRIVATE;
 		}
 	}
@@ -145,13 +183,14 @@ nginx_case() {
 	nginx_conf "$1"
 	start_daemon env LD_LIBRARY_PATH="$UNPACKED_LIBRARIES" \
 		"$UNPACKED/usr/sbin/nginx" -p "$PRIVATE" -c "$PRIVATE/conf"
-	until_true port_open 8080
-	first_half | get 8080
-	rotate
-	mv "$SERVED/error" "$SERVED/error.1"
+	until_true port_open "$PORT"
+	until_true test -s "$PRIVATE/pid"
+	first_half | get "$PORT"
+	rotate log log.1
+	rotate error error.1
 	signal_daemon USR1 "$PRIVATE/pid"
 	until_true test -e "$SERVED/log" -a -e "$SERVED/error"
-	second_half | get 8080
+	second_half | get "$PORT"
 	end_daemon QUIT "$PRIVATE/pid"
 	served -m -s 's,^/,,' log.1 log
 	# Each request was refused, with a line: none is missing, none is torn.
@@ -173,11 +212,13 @@ nginx_case() {
 @test "nginx: workers as nobody, with descriptors that root opened" {
 	needs_unpacked nginx usr/sbin/nginx
 	new_program 'nginx access_log, user nobody'
+	chmod 711 "$BATS_RUN_TMPDIR"
 	nginx_conf 'nobody nogroup'
 	start_daemon env LD_LIBRARY_PATH="$UNPACKED_LIBRARIES" \
 		"$UNPACKED/usr/sbin/nginx" -p "$PRIVATE" -c "$PRIVATE/conf"
-	until_true port_open 8080
-	get 8080 <"$RECORDS"
+	until_true port_open "$PORT"
+	until_true test -s "$PRIVATE/pid"
+	get "$PORT" <"$RECORDS"
 	end_daemon QUIT "$PRIVATE/pid"
 	served -m -s 's,^/,,' log
 }
@@ -188,6 +229,7 @@ apache_case() {
 	needs_unpacked apache2-bin usr/sbin/apache2
 	new_program "apache2 $1, CustomLog, graceful"
 	modules=$UNPACKED/usr/lib/apache2/modules
+	PORT=$((8000 + BATS_TEST_NUMBER))
 	mkdir "$PRIVATE/htdocs"
 	cat >"$PRIVATE/conf" <<-CONF
 	LoadModule mpm_$1_module $modules/mod_mpm_$1.so
@@ -196,7 +238,7 @@ apache_case() {
 	ServerName localhost
 	DefaultRuntimeDir $PRIVATE
 	PidFile $PRIVATE/pid
-	Listen 127.0.0.1:8081
+	Listen 127.0.0.1:$PORT
 	User nobody
 	Group nogroup
 	DocumentRoot $PRIVATE/htdocs
@@ -208,13 +250,14 @@ apache_case() {
 	chmod 711 "$BATS_RUN_TMPDIR"
 	start_daemon env LD_LIBRARY_PATH="$UNPACKED_LIBRARIES" \
 		"$UNPACKED/usr/sbin/apache2" -d "$PRIVATE" -f "$PRIVATE/conf" -DFOREGROUND
-	until_true port_open 8081
-	first_half | get 8081
-	rotate
-	mv "$SERVED/error" "$SERVED/error.1"
+	until_true port_open "$PORT"
+	until_true test -s "$PRIVATE/pid"
+	first_half | get "$PORT"
+	rotate log log.1
+	rotate error error.1
 	signal_daemon USR1 "$PRIVATE/pid"
 	until_true grep -q 'resuming normal operations' "$SERVED/error"
-	second_half | get 8081
+	second_half | get "$PORT"
 	end_daemon TERM "$PRIVATE/pid"
 	# port_open is a request without a line, which is logged as "-".
 	served -m -s '/^-$/d; s,^/,,' log.1 log

@@ -14,132 +14,17 @@
 #include <string.h>
 
 #include "core/errname.h"
-#include "core/file.h"
 #include "core/log.h"
-#include "core/process.h"
+#include "core/op.h"
+#include "core/queue.h"
 #include "core/usercopy.h"
 
-/* How long attributes from an open stand for fstat(): less than the least
- * that a kernel client keeps them (acregmin, 3 s). */
-#define ATTR_FRESH INT64_C(1000000000)
-
-struct op {
-	struct nfsappend_file *file;
-	struct nfsappend_segment *seg;
-	struct nfsappend_waiting w;
-	bool mine; /* the staged record is this call's, not a predecessor's */
-};
-
-enum verdict { LANDED = 1, AGAIN, ELSEWHERE };
-
-static int get_size(struct op *op, uint64_t *size)
+/* Does the WRITE itself say where it thinks the file ends? */
+static bool verifies(const struct nfsappend_op *op)
 {
-	struct nfsappend_file *f = op->file;
-	struct nfsappend_attr attr;
-	int r;
-
-	NFSAPPEND_CALL(f->key.server, &op->w, r, getattr, &f->key.fh, &attr);
-	if (r == 0)
-		*size = attr.size;
-	return r;
-}
-
-/* Are the staged bytes in the file at that offset? LANDED, ELSEWHERE (not
- * they), or -errno when the file cannot be read. upto: how far to look. */
-static int read_back(struct op *op, uint64_t offset, uint32_t upto)
-{
-	struct nfsappend_file *f = op->file;
-	uint8_t *buf = nfsappend_pages(upto);
-	uint32_t done = 0;
-	int r = buf != NULL ? LANDED : -ENOMEM;
-
-	while (r == LANDED && done < upto) {
-		uint32_t len = upto - done;
-		bool eof = false;
-		int got;
-
-		if (len > f->key.server->contact.rtmax)
-			len = f->key.server->contact.rtmax;
-		NFSAPPEND_CALL(f->key.server, &op->w, got, read, &f->key.fh,
-			offset + done, buf + done, &len, &eof);
-		if (got != 0)
-			r = got;
-		else if (len == 0 ||
-			memcmp(buf + done, op->seg->stage + done, len) != 0)
-			r = ELSEWHERE;
-		done += len;
-	}
-	if (buf != NULL)
-		sys_munmap(buf, upto);
-	return r;
-}
-
-/*
- * The answer to a WRITE was lost: is it in? As the only writer (single), and
- * for a write at a given offset, the same bytes at the same place can be
- * sent again. Else the size and then the bytes decide.
- */
-static int settle(struct op *op)
-{
-	struct nfsappend_segment *s = op->seg;
-	uint64_t size, offset = s->pending_offset;
-	uint32_t len = s->pending_len;
-	int r;
-
-	if (op->file->sharing == NFSAPPEND_SINGLE ||
-		s->pending == NFSAPPEND_IN_FLIGHT_AT)
-		return AGAIN;
-	r = get_size(op, &size);
-	if (r != 0)
-		return r;
-	if (size == offset)
-		return AGAIN;
-	if (size < offset) /* truncated since: it went with the rest, or
-			    * never was */
-		return ELSEWHERE;
-	r = read_back(op, offset,
-		size - offset < len ? (uint32_t)(size - offset) : len);
-	if (r == LANDED && size - offset < len)
-		return AGAIN; /* a part of it; the whole goes over it */
-	if (r < 0 && r != -ESTALE && r != -EIO) {
-		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
-			"%s: the answer to a WRITE of %u bytes at %llu was "
-			"lost and the file cannot be read back (%s); the "
-			"record may stand twice",
-			op->file->path, len, (unsigned long long)offset,
-			nfsappend_strerror(-r));
-		return ELSEWHERE;
-	}
-	return r;
-}
-
-/* What was written less than FILE_SYNC: COMMIT it. 0, AGAIN when the server
- * has restarted in between (RFC 1813 3.3.7), or -errno. */
-static int make_stable(struct op *op, const struct nfsappend_written *written)
-{
-	struct nfsappend_file *f = op->file;
-	uint64_t verifier = 0;
-	int r;
-
-	if (written->committed == NFSAPPEND_FILE_SYNC)
-		return 0;
-	NFSAPPEND_CALL(f->key.server, &op->w, r, commit, &f->key.fh,
-		op->seg->pending_offset, written->count, &verifier);
-	if (r != 0)
-		return r;
-	return verifier == written->verifier ? 0 : AGAIN;
-}
-
-static void in_doubt(struct op *op)
-{
-	struct nfsappend_segment *s = op->seg;
-
-	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_IN_DOUBT,
-		"%s: no answer in time to a WRITE of %u bytes at %llu; the "
-		"program gets EIO, but the record may be in the file",
-		op->file->path, s->pending_len,
-		(unsigned long long)s->pending_offset);
-	s->size_known = 0;
+	return op->file->sharing != NFSAPPEND_SINGLE &&
+	       op->seg->pending == NFSAPPEND_IN_FLIGHT &&
+	       op->file->key.server->target.version == 4;
 }
 
 /*
@@ -147,44 +32,81 @@ static void in_doubt(struct op *op)
  * known to be in the file, or known not to be. The count of bytes on stable
  * storage, or -errno. doubt: somebody has sent it before.
  */
-static ssize_t send_staged(struct op *op, bool doubt)
+static int send_once(struct nfsappend_op *op, struct nfsappend_written *written)
+{
+	struct nfsappend_file *f = op->file;
+	struct nfsappend_segment *s = op->seg;
+
+	return (verifies(op) ? nfsappend_backend->write_at_end
+			     : nfsappend_backend->write)(f->key.server->session,
+		&op->w.wait, &f->key.fh, s->pending_offset, s->stage,
+		s->pending_len, written);
+}
+
+/* The file does not end where we thought. 1: go on there, else the result. */
+static ssize_t new_end(struct nfsappend_op *op, uint64_t size)
+{
+	struct nfsappend_segment *s = op->seg;
+
+	nfsappend_count(&op->file->stats.conflicts, 1);
+	if (op->expected != NFSAPPEND_ANY_END && size != op->expected)
+		return 0;
+	if (size >= op->limit) {
+		s->size = size;
+		return -EFBIG;
+	}
+	s->pending_offset = size;
+	if (s->pending_len > op->limit - size)
+		s->pending_len = (uint32_t)(op->limit - size);
+	return 1;
+}
+
+static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 {
 	struct nfsappend_file *f = op->file;
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_written written;
 	unsigned tries = 0;
+	/* Some WRITE of it has gone and may yet be executed. */
+	bool unanswered = doubt;
 	int r;
 
 	for (;;) {
 		if (doubt) {
-			r = settle(op);
-			if (r == LANDED) {
+			r = nfsappend_op_settle(op);
+			if (r == NFSAPPEND_IS_IN) {
 				written.count = s->pending_len;
 				break;
 			}
-			if (r == ELSEWHERE && !op->mine)
+			if (r == NFSAPPEND_IS_NOT_THERE && !op->mine)
 				return -ECANCELED;
-			if (r == ELSEWHERE) {
-				r = get_size(op, &s->pending_offset);
+			if (r == NFSAPPEND_IS_NOT_THERE) {
+				r = nfsappend_op_size(op, &s->pending_offset);
 				nfsappend_count(&f->stats.conflicts, 1);
 			}
 			if (r < 0)
 				goto failed;
 			doubt = false;
 		}
-		r = nfsappend_backend->write(f->key.server->session,
-			&op->w.wait, &f->key.fh, s->pending_offset, s->stage,
-			s->pending_len, &written);
-		if (r == 0)
-			r = make_stable(op, &written);
-		if (r == 0)
-			break;
-		if (r == AGAIN) { /* a new write verifier */
-			nfsappend_count(&f->stats.retries, 1);
-			continue;
+		r = send_once(op, &written);
+		if (r == NFSAPPEND_NOT_END) {
+			ssize_t go = op->mine ? new_end(op, written.size)
+					      : -ECANCELED;
+
+			if (go == 1)
+				continue;
+			s->size = written.size;
+			s->size_known = 1;
+			return go;
+		}
+		if (r == 0) {
+			r = nfsappend_op_make_stable(op, &written);
+			if (r == 0)
+				break;
+			unanswered = true;
 		}
 		if (r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT)
-			doubt = true;
+			doubt = unanswered = true;
 		if (r > 0)
 			nfsappend_count(&f->stats.retries, 1);
 		if (!nfsappend_server_again(f->key.server, &op->w, &r, &tries))
@@ -195,18 +117,47 @@ static ssize_t send_staged(struct op *op, bool doubt)
 	s->size_known = 1;
 	return written.count;
 failed:
-	if (op->w.wait.deadline != 0 &&
+	if (unanswered && op->w.wait.deadline != 0 &&
 		nfsappend_now() >= op->w.wait.deadline) {
-		in_doubt(op);
+		nfsappend_op_in_doubt(op);
 		return -EINPROGRESS; /* stays pending; the caller's EIO */
 	}
 	s->size_known = 0;
 	return r;
 }
 
+/* For a successor, should we die: how far the batch has come. Before the
+ * record is settled, so that at no point it looks as if it was not sent. */
+static void note_landed(struct nfsappend_op *op, ssize_t r)
+{
+	struct nfsappend_segment *s = op->seg;
+
+	if (r == -EINPROGRESS)
+		return; /* it is not known */
+	if (r > 0) {
+		s->landed_end = s->pending_offset + (uint64_t)r;
+		s->landed = s->batch_base + (uint64_t)r;
+	}
+	__atomic_store_n(&s->under_lock, 0, __ATOMIC_RELEASE);
+}
+
+/* What the slot says of an earlier record must not be taken for this one. */
+static ssize_t send_under_lock(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
+
+	if (st.wrote != 0) {
+		st.wrote = 0;
+		nfsappend_slot_set(&s->slot, &st);
+	}
+	__atomic_store_n(&s->under_lock, 1, __ATOMIC_RELEASE);
+	return nfsappend_locked_send(op);
+}
+
 /* send_staged() with the segment told before and after. */
-static ssize_t send_recorded(struct op *op, uint64_t offset, uint32_t len,
-	enum nfsappend_pending how)
+static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
+	uint32_t len, enum nfsappend_pending how)
 {
 	struct nfsappend_segment *s = op->seg;
 	ssize_t r;
@@ -214,20 +165,48 @@ static ssize_t send_recorded(struct op *op, uint64_t offset, uint32_t len,
 	s->touched = 1;
 	s->pending_offset = offset;
 	s->pending_len = len;
+	s->batch_base = op->base;
+	if (how == NFSAPPEND_IN_FLIGHT &&
+		op->file->sharing == NFSAPPEND_LOCKED) {
+		r = send_under_lock(op);
+		note_landed(op, r);
+		return r == -EINPROGRESS ? -EIO : r;
+	}
 	__atomic_store_n(&s->pending, how, __ATOMIC_RELEASE);
 	r = send_staged(op, false);
+	note_landed(op, r);
 	if (r != -EINPROGRESS)
-		__atomic_store_n(&s->pending, NFSAPPEND_SETTLED,
-			__ATOMIC_RELEASE);
+		__atomic_store_n(
+			&s->pending, NFSAPPEND_SETTLED, __ATOMIC_RELEASE);
 	return r == -EINPROGRESS ? -EIO : r;
 }
 
+/* The same of what was sent under the mutex byte. */
+static int settle_locked(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	uint32_t landed = 0;
+
+	if (nfsappend_locked_settle(op) != 0)
+		return -EIO;
+	if (!s->under_lock)
+		return 0;
+	if (nfsappend_locked_landed(op, &landed) != 0)
+		return -EIO;
+	note_landed(op, landed);
+	return 0;
+}
+
 /* What a dead leader, or a call that gave up, left in flight. 0 or -EIO. */
-static int settle_predecessor(struct op *op)
+static int settle_predecessor(struct nfsappend_op *op)
 {
 	struct nfsappend_segment *s = op->seg;
 	ssize_t r;
 
+	/* Whatever the mode of this process: another one's may be locked. */
+	if (op->file->key.server->target.version == 4 &&
+		settle_locked(op) != 0)
+		return -EIO;
 	if (s->pending == NFSAPPEND_SETTLED)
 		return 0;
 	if ((s->pending != NFSAPPEND_IN_FLIGHT &&
@@ -245,26 +224,48 @@ static int settle_predecessor(struct op *op)
 	op->mine = false;
 	r = send_staged(op, true);
 	op->mine = true;
+	if (s->pending == NFSAPPEND_IN_FLIGHT_AT)
+		s->size_known = 0; /* its end is not the file's */
 	if (r == -EINPROGRESS)
 		return -EIO;
+	note_landed(op, r);
 	s->pending = NFSAPPEND_SETTLED;
 	return 0;
 }
 
+/* The records that a leader had taken from the queue when it died, or when
+ * its time was over: those that are not in the file are queued again. */
+static void settle_orphans(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_queue *q =
+		nfsappend_segment_queue(&op->file->segment, false);
+
+	if (q != NULL)
+		nfsappend_queue_recover(q, s->landed, s->landed_end);
+	s->orphaned = 0;
+}
+
 /* Where the next bytes go. done: of this record so far, expected: the end
  * that it left. 0, -errno, or 1 when another writer came between. */
-static int find_end(struct op *op, size_t done, uint64_t expected,
+static int find_end(struct nfsappend_op *op, size_t done, uint64_t expected,
 	uint64_t *offset)
 {
 	struct nfsappend_segment *s = op->seg;
 	uint64_t size;
 	int r;
 
-	if (op->file->sharing == NFSAPPEND_SINGLE && s->size_known) {
-		*offset = s->size;
-		return 0;
+	/* With NFSv4 the server compares: a guess will do, but not for the
+	 * limit. */
+	if ((op->file->sharing == NFSAPPEND_SINGLE && s->size_known) ||
+		op->file->sharing == NFSAPPEND_LOCKED ||
+		(op->file->key.server->target.version == 4 && s->size_known)) {
+		*offset = done > 0 ? expected : s->size;
+		if (*offset < op->limit ||
+			op->file->sharing == NFSAPPEND_SINGLE)
+			return 0;
 	}
-	r = get_size(op, &size);
+	r = nfsappend_op_size(op, &size);
 	if (r != 0)
 		return r;
 	if (s->size_known && size != s->size)
@@ -275,15 +276,46 @@ static int find_end(struct op *op, size_t done, uint64_t expected,
 	return done > 0 && size != expected ? 1 : 0;
 }
 
-static int begin(struct op *op, struct nfsappend_file *f)
+static void count_rpcs(struct nfsappend_op *op)
 {
-	int r;
+	struct nfsappend_stats *stats = &op->file->stats;
 
-	atomic_store(&f->attr_time, 0);
+	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
+	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
+	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+}
+
+void nfsappend_op_start(struct nfsappend_op *op, struct nfsappend_file *f)
+{
+	nfsappend_attr_forget(f);
 	op->file = f;
 	op->seg = f->segment.shared;
 	op->mine = true;
+	op->limit = INT64_MAX;
+	op->expected = NFSAPPEND_ANY_END;
+	op->more = false;
+	op->base = 0;
 	nfsappend_wait_start(&op->w, f->key.server->name, f->timeout_s);
+}
+
+int nfsappend_op_settle_lead(struct nfsappend_op *op)
+{
+	int r = settle_predecessor(op);
+
+	if (r == 0 && op->seg->orphaned)
+		settle_orphans(op);
+	if (r != 0) {
+		nfsappend_segment_unlead(&op->file->segment);
+		count_rpcs(op);
+	}
+	return r;
+}
+
+int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
+{
+	int r;
+
+	nfsappend_op_start(op, f);
 	r = nfsappend_segment_lead(&f->segment, &op->w);
 	if (r == -ETIMEDOUT)
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
@@ -293,20 +325,15 @@ static int begin(struct op *op, struct nfsappend_file *f)
 			f->path);
 	if (r < 0)
 		return -EIO;
-	r = settle_predecessor(op);
-	if (r != 0)
-		nfsappend_segment_unlead(&f->segment);
-	return r;
+	return nfsappend_op_settle_lead(op);
 }
 
-static void end(struct op *op, ssize_t result)
+void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 {
 	struct nfsappend_stats *stats = &op->file->stats;
 
 	nfsappend_segment_unlead(&op->file->segment);
-	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
-	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
-	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+	count_rpcs(op);
 	if (result == -EFAULT)
 		return;
 	if (result < 0)
@@ -322,7 +349,7 @@ static void end(struct op *op, ssize_t result)
 			nfsappend_cure((int)-result));
 }
 
-static uint32_t chunk_max(struct op *op, size_t left)
+uint32_t nfsappend_op_room(struct nfsappend_op *op, size_t left)
 {
 	uint32_t max = op->file->key.server->contact.wtmax;
 
@@ -331,109 +358,167 @@ static uint32_t chunk_max(struct op *op, size_t left)
 	return nfsappend_segment_stage(&op->file->segment, max);
 }
 
-static void remember(struct nfsappend_file *f,
-	const struct nfsappend_attr *attr)
+void nfsappend_file_hint(
+	struct nfsappend_file *f, const struct nfsappend_attr *attr)
 {
-	uint32_t seq = atomic_load(&f->attr_seq);
-
-	if (seq & 1 || !atomic_compare_exchange_strong(&f->attr_seq, &seq,
-			       seq + 1))
-		return; /* somebody else is at it: as good */
-	f->attr = *attr;
-	atomic_store(&f->attr_time, nfsappend_now());
-	atomic_store(&f->attr_seq, seq + 2);
-}
-
-static bool recall(struct nfsappend_file *f, struct nfsappend_attr *attr)
-{
-	uint32_t seq = atomic_load(&f->attr_seq);
-	int64_t seen = atomic_load(&f->attr_time);
-
-	if (seq & 1 || seen == 0 || nfsappend_now() - seen > ATTR_FRESH)
-		return false;
-	/* Nor after an append of another process of this host. */
-	if (__atomic_load_n(&f->segment.shared->size_known,
-		    __ATOMIC_RELAXED) &&
-		__atomic_load_n(&f->segment.shared->size, __ATOMIC_RELAXED) !=
-			f->attr.size)
-		return false;
-	*attr = f->attr;
-	atomic_thread_fence(memory_order_acquire);
-	return atomic_load(&f->attr_seq) == seq;
-}
-
-void nfsappend_file_hint(struct nfsappend_file *f,
-	const struct nfsappend_attr *attr)
-{
-	struct op op;
-
+	struct nfsappend_op op;
 
 	if (f->sharing == NFSAPPEND_SINGLE && !f->segment.shared->touched &&
-		begin(&op, f) == 0) {
+		nfsappend_op_begin(&op, f) == 0) {
 		/* From before somebody's append they would be a lie. */
 		if (!op.seg->touched && !op.seg->size_known) {
 			op.seg->size = attr->size;
 			op.seg->size_known = 1;
 		}
-		end(&op, 0);
+		nfsappend_op_end(&op, 0);
 	}
-	remember(f, attr);
+	nfsappend_attr_remember(f, attr);
 }
 
-ssize_t nfsappend_file_append(struct nfsappend_file *f,
-	const struct iovec *iov, int iovcnt, size_t total, uint64_t limit,
-	uint64_t *fileend, bool *over_limit)
+/* The next best way, for this process's time. */
+static void no_locks(struct nfsappend_file *f)
 {
-	struct op op;
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_NO_LOCKS,
+		"%s: the server %s has no locks for it; sharing mode guarded "
+		"is used, which does not keep appends of several hosts apart",
+		f->path, f->key.server->name);
+	f->sharing = NFSAPPEND_GUARDED;
+}
+
+size_t nfsappend_op_send(struct nfsappend_op *op, uint32_t len, ssize_t *error,
+	uint64_t *end)
+{
+	struct nfsappend_segment *s = op->seg;
 	size_t done = 0;
-	uint64_t offset = 0;
-	ssize_t r = begin(&op, f);
+	uint64_t offset;
+	ssize_t r = 0;
+
+	*end = 0;
+	s->landed = 0;
+	while (done < len) {
+		r = find_end(op, done, *end, &offset);
+		if (r != 0)
+			break;
+		op->expected = done > 0 ? offset : NFSAPPEND_ANY_END;
+		op->base = done;
+		r = send_recorded(op, offset, len - (uint32_t)done,
+			NFSAPPEND_IN_FLIGHT);
+		if (r == -EOPNOTSUPP && op->file->sharing == NFSAPPEND_LOCKED) {
+			no_locks(op->file);
+			continue;
+		}
+		if (r <= 0)
+			break;
+		done += (size_t)r;
+		*end = s->size;
+		if (done < len) /* a short WRITE: the rest moves up */
+			memmove(s->stage, s->stage + r, len - done);
+	}
+	op->base = 0;
+	*error = done < len && r < 0 ? r : 0;
+	return done;
+}
+
+static void count_append(struct nfsappend_op *op, size_t bytes)
+{
+	struct nfsappend_stats *stats = &op->file->stats;
+	uint64_t none = 0;
+
+	nfsappend_count(&stats->appends, 1);
+	nfsappend_count(&stats->bytes, bytes);
+	if (bytes > 0)
+		atomic_compare_exchange_strong(&stats->batched_max, &none, 1);
+	nfsappend_stats_latency(stats,
+		(uint64_t)(nfsappend_now() - op->w.start) / 1000);
+}
+
+/* With the leader lock, piece by piece: whatever does not fit a slot. */
+static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
+	int iovcnt, size_t total, uint64_t limit, uint64_t *fileend,
+	bool *over_limit)
+{
+	struct nfsappend_op op;
+	size_t done = 0;
+	uint64_t offset;
+	ssize_t r = nfsappend_op_begin(&op, f);
 
 	if (r != 0) {
 		nfsappend_count(&f->stats.errors, 1);
 		return r;
 	}
-	while (done < total) {
+	/* Whoever leads sends what is queued: none waits behind many long
+	 * records. */
+	r = nfsappend_group_serve(&op);
+	op.limit = limit;
+	while (r >= 0 && done < total) {
 		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
-			chunk_max(&op, total - done));
+			nfsappend_op_room(&op, total - done));
 		if (r < 0)
 			break;
 		uint32_t len = (uint32_t)r;
 
-		r = find_end(&op, done, offset, &offset);
+		r = find_end(&op, done, *fileend, &offset);
 		if (r != 0)
 			break;
 		if (offset >= limit) {
+			/* Behind a part it is no error, but a short write. */
 			*over_limit = done == 0;
-			r = -EFBIG;
+			r = done == 0 ? -EFBIG : 0;
 			break;
 		}
-		if (len > limit - offset)
+		if (len > limit - offset) {
 			len = (uint32_t)(limit - offset);
+			total = done + len;
+		}
+		op.expected = done > 0 ? offset : NFSAPPEND_ANY_END;
+		op.more = done + len < total;
 		r = send_recorded(&op, offset, len, NFSAPPEND_IN_FLIGHT);
-		if (r < 0)
+		if (r == -EOPNOTSUPP && f->sharing == NFSAPPEND_LOCKED) {
+			no_locks(f);
+			continue;
+		}
+		*over_limit = r == -EFBIG && done == 0 && op.seg->size >= limit;
+		if (r <= 0)
 			break;
 		done += (size_t)r;
 		/* A record in doubt may have gone to a new end. */
-		offset = op.seg->size;
+		*fileend = op.seg->size;
 	}
-	*fileend = offset;
-	nfsappend_count(&f->stats.appends, 1);
-	nfsappend_count(&f->stats.bytes, done);
-	if (done > 0)
-		atomic_store(&f->stats.batched_max, 1);
-	nfsappend_stats_latency(&f->stats,
-		(uint64_t)(nfsappend_now() - op.w.start) / 1000);
-	end(&op, r > 0 || *over_limit ? 0 : r);
+	if (op.more)
+		nfsappend_locked_release(&op); /* a record cut short */
+	count_append(&op, done);
+	nfsappend_op_end(&op, r > 0 || *over_limit ? 0 : r);
 	return done > 0 ? (ssize_t)done : r < 0 ? r : 0;
+}
+
+ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
+	int iovcnt, size_t total, uint64_t limit, uint64_t *fileend,
+	bool *over_limit)
+{
+	struct nfsappend_op op;
+	ssize_t r;
+
+	*fileend = 0;
+	/* A limit of this process is none of the others' business. */
+	if (total > NFSAPPEND_SLOT_DATA || limit != INT64_MAX ||
+		total > f->key.server->contact.wtmax)
+		return append_alone(f, iov, iovcnt, total, limit, fileend,
+			over_limit);
+	nfsappend_op_start(&op, f);
+	r = nfsappend_group_append(&op, iov, iovcnt, total, fileend);
+	if (r == -ENOBUFS)
+		return append_alone(f, iov, iovcnt, total, limit, fileend,
+			over_limit);
+	count_append(&op, r > 0 ? (size_t)r : 0);
+	return r;
 }
 
 ssize_t nfsappend_file_write_at(struct nfsappend_file *f,
 	const struct iovec *iov, int iovcnt, size_t total, uint64_t offset)
 {
-	struct op op;
+	struct nfsappend_op op;
 	size_t done = 0;
-	ssize_t r = begin(&op, f);
+	ssize_t r = nfsappend_op_begin(&op, f);
 
 	if (r != 0)
 		return r;
@@ -442,7 +527,7 @@ ssize_t nfsappend_file_write_at(struct nfsappend_file *f,
 		uint64_t size = op.seg->size;
 
 		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
-			chunk_max(&op, total - done));
+			nfsappend_op_room(&op, total - done));
 		if (r < 0)
 			break;
 		r = send_recorded(&op, offset + done, (uint32_t)r,
@@ -453,7 +538,7 @@ ssize_t nfsappend_file_write_at(struct nfsappend_file *f,
 		op.seg->size_known = known;
 		op.seg->size = size > offset + done ? size : offset + done;
 	}
-	end(&op, r > 0 ? 0 : r);
+	nfsappend_op_end(&op, r > 0 ? 0 : r);
 	return done > 0 ? (ssize_t)done : r < 0 ? r : 0;
 }
 
@@ -471,12 +556,12 @@ ssize_t nfsappend_file_read_at(struct nfsappend_file *f,
 
 	nfsappend_wait_start(&w, server->name, f->timeout_s);
 	while (r == 0 && !eof && done < total) {
-		uint32_t len = total - done < room ? (uint32_t)(total - done)
-						   : room;
+		uint32_t len =
+			total - done < room ? (uint32_t)(total - done) : room;
 		int got;
 
-		NFSAPPEND_CALL(server, &w, got, read, &f->key.fh,
-			offset + done, buf, &len, &eof);
+		NFSAPPEND_CALL(server, &w, got, read, &f->key.fh, offset + done,
+			buf, &len, &eof);
 		r = got;
 		if (r != 0 || len == 0)
 			break;
@@ -491,13 +576,13 @@ ssize_t nfsappend_file_read_at(struct nfsappend_file *f,
 	return done > 0 ? (ssize_t)done : r;
 }
 
-int nfsappend_file_getattr(struct nfsappend_file *f,
-	struct nfsappend_attr *attr)
+int nfsappend_file_getattr(
+	struct nfsappend_file *f, struct nfsappend_attr *attr)
 {
 	struct nfsappend_waiting w;
 	int r;
 
-	if (recall(f, attr))
+	if (nfsappend_attr_recall(f, attr))
 		return 0;
 	nfsappend_wait_start(&w, f->key.server->name, f->timeout_s);
 	NFSAPPEND_CALL(f->key.server, &w, r, getattr, &f->key.fh, attr);
@@ -508,17 +593,16 @@ int nfsappend_file_getattr(struct nfsappend_file *f,
 int nfsappend_file_setattr(struct nfsappend_file *f, unsigned set,
 	const struct nfsappend_attr *attr)
 {
-	struct op op;
-	int r = begin(&op, f);
+	struct nfsappend_op op;
+	int r = nfsappend_op_begin(&op, f);
 
 	if (r != 0)
 		return r;
-	NFSAPPEND_CALL(f->key.server, &op.w, r, setattr, &f->key.fh, set,
-		attr);
+	NFSAPPEND_CALL(f->key.server, &op.w, r, setattr, &f->key.fh, set, attr);
 	if (set & NFSAPPEND_SET_SIZE) {
 		op.seg->size = attr->size;
 		op.seg->size_known = r == 0;
 	}
-	end(&op, r);
+	nfsappend_op_end(&op, r);
 	return r;
 }

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define NFSAPPEND_BACKEND_ABI 1
+#define NFSAPPEND_BACKEND_ABI 2
 #define NFSAPPEND_FH_MAX 128 /* NFS4_FHSIZE; NFS3_FHSIZE is 64 */
 #define NFSAPPEND_GROUPS_MAX 16 /* RFC 5531 section 8.2, AUTH_SYS gids<16> */
 #define NFSAPPEND_NAME_MAX 255
@@ -34,6 +34,32 @@ enum nfsappend_outcome {
 	NFSAPPEND_DELAY,
 	/* The deadline of the wait passed: in doubt. */
 	NFSAPPEND_TIMED_OUT,
+	/* NFS4ERR_GRACE: the server has restarted; not executed. */
+	NFSAPPEND_GRACE,
+
+	/* Of the operations with NFSv4.0 state only. */
+
+	/* A step is done, call again at once for the next one. */
+	NFSAPPEND_CONTINUE,
+	/* The file does not end where the record was to go; nothing written,
+	 * and the size is told. */
+	NFSAPPEND_NOT_END,
+	/* The same in the answer to a repeated request, and the record may
+	 * be what lies there: only its bytes can tell. */
+	NFSAPPEND_NOT_END_OR_IN,
+	/* The lock seqid says that the request without an answer was
+	 * executed to its end. How much was written is not known. */
+	NFSAPPEND_LANDED,
+	/* Another host holds the mutex byte. */
+	NFSAPPEND_BUSY,
+	/* A lock of an application covers it. */
+	NFSAPPEND_APP_LOCK,
+	/* A reclaim came too late, or the server knows of nothing to be
+	 * reclaimed: open or lock in the common way. */
+	NFSAPPEND_NO_RECLAIM,
+	/* Open and lock state are gone, or of no use: make them anew. What
+	 * was in doubt stays so (struct nfsappend_state). */
+	NFSAPPEND_STATE_LOST,
 };
 
 struct nfsappend_fh {
@@ -99,6 +125,21 @@ struct nfsappend_attr {
 	struct timespec atime, mtime, ctime;
 };
 
+/* An entry of a directory; reclen is a multiple of 8. */
+struct nfsappend_dirent {
+	uint64_t fileid;
+	uint64_t cookie; /* of what comes after it */
+	uint16_t reclen;
+	uint8_t type; /* enum nfsappend_type, 0: not told */
+	char name[];
+};
+
+/* Of a file system; bytes, and files. avail: for whoever asks. */
+struct nfsappend_space {
+	uint64_t total, free, avail;
+	uint64_t files, files_free, files_avail;
+};
+
 /* What SETATTR shall change; a field counts when its bit is set. */
 enum {
 	NFSAPPEND_SET_MODE = 1,
@@ -118,8 +159,11 @@ enum nfsappend_create {
 
 enum { /* RFC 1813 section 3.3.4 */
 	NFSAPPEND_ACCESS_READ = 0x01,
+	NFSAPPEND_ACCESS_LOOKUP = 0x02,
 	NFSAPPEND_ACCESS_MODIFY = 0x04,
 	NFSAPPEND_ACCESS_EXTEND = 0x08,
+	NFSAPPEND_ACCESS_DELETE = 0x10,
+	NFSAPPEND_ACCESS_EXECUTE = 0x20,
 };
 
 enum { NFSAPPEND_UNSTABLE, NFSAPPEND_DATA_SYNC, NFSAPPEND_FILE_SYNC };
@@ -130,6 +174,113 @@ struct nfsappend_written {
 	uint64_t verifier;
 	bool has_size; /* of the file after the write, where the server told */
 	uint64_t size;
+};
+
+/*
+ * NFSv4.0 state: plain data that core keeps in shared memory, so that all
+ * processes of a host are one client with one owner per file. It is not tied
+ * to a connection (RFC 7530 section 9.1), which may come and go under it.
+ */
+struct nfsappend_stateid {
+	uint32_t seqid;
+	uint8_t other[12];
+};
+
+/* One per server and credential. */
+struct nfsappend_client {
+	uint64_t generation; /* of the verifier; 0: never confirmed */
+	uint64_t clientid;
+	uint8_t id[16]; /* random, drawn once, never used again */
+	uint8_t verifier[8]; /* a new one ends all that was under the old */
+	uint32_t has_id;
+	uint32_t lease_s;
+};
+
+/* What is under way to the server, with a seqid. Sent again, it must be the
+ * same to the last bit. */
+enum nfsappend_in_flight {
+	NFSAPPEND_NOTHING,
+	NFSAPPEND_OPEN,
+	NFSAPPEND_OPEN_CONFIRM,
+	NFSAPPEND_LOCK_NEW,	  /* a first LOCK, GETATTR */
+	NFSAPPEND_LOCK,		  /* LOCK, GETATTR */
+	NFSAPPEND_LOCK_AND_WRITE, /* LOCK, GETATTR, VERIFY, WRITE, LOCKU */
+	NFSAPPEND_WRITE_UNLOCK,	  /* WRITE, LOCKU */
+	NFSAPPEND_WRITE_HELD,	  /* WRITE: more is to come */
+	NFSAPPEND_UNLOCK,
+};
+
+/* One per file and host, under the leader lock. */
+struct nfsappend_state {
+	uint64_t generation; /* of the client; 0: no state */
+	uint64_t clientid;
+	uint8_t owner[16]; /* of the open and of its lock, random */
+	uint32_t opened;   /* open holds; to be confirmed, if not confirmed */
+	uint32_t confirmed;
+	uint32_t lost;	    /* the server refused it */
+	uint32_t restarted; /* and that because it has restarted */
+	uint32_t has_lock;  /* the server knows the lock owner: lock holds */
+	uint32_t held;	    /* the mutex byte is ours at this moment */
+	uint32_t was_held;  /* it was, when the server restarted */
+	uint32_t two_steps; /* the server's stateids can't be predicted */
+	uint32_t open_seqid, lock_seqid; /* of the next request */
+	struct nfsappend_stateid open, lock;
+
+	uint32_t in_flight; /* enum nfsappend_in_flight */
+	/* Bytes of the last record that were written, by the server's
+	 * answer. Set with the step that ends the request; core resets it. */
+	uint32_t wrote;
+	/* The record under way, or in doubt after the state was lost. */
+	uint32_t in_doubt;
+	uint32_t len;
+	int32_t error; /* -errno to return once the lock is released */
+	uint64_t offset;
+};
+
+/* Written as a whole: whoever dies in between leaves the one before. */
+struct nfsappend_slot {
+	uint32_t current; /* 0 or 1 */
+	struct nfsappend_state copy[2];
+};
+
+static inline struct nfsappend_state nfsappend_slot_get(
+	const struct nfsappend_slot *slot)
+{
+	return slot->copy[__atomic_load_n(&slot->current, __ATOMIC_ACQUIRE) &
+		1];
+}
+
+static inline void nfsappend_slot_set(struct nfsappend_slot *slot,
+	const struct nfsappend_state *state)
+{
+	uint32_t next = (slot->current & 1) ^ 1;
+
+	slot->copy[next] = *state;
+	__atomic_store_n(&slot->current, next, __ATOMIC_RELEASE);
+}
+
+struct nfsappend_open_args {
+	const struct nfsappend_fh *dir;
+	const char *name;
+	/* The file that it must be, or NULL for any. */
+	const struct nfsappend_fh *expected;
+	bool reclaim; /* CLAIM_PREVIOUS of expected: in a grace period */
+	bool create;
+	enum nfsappend_create how;
+	uint32_t mode;
+	uint64_t verifier;
+};
+
+/* A record for the end of the file, or a piece of one. */
+struct nfsappend_record {
+	const void *data;
+	uint32_t len;	 /* 0: only release the lock */
+	uint64_t offset; /* where the file is thought to end */
+	bool more;	 /* keep the lock: another piece follows */
+	/* A repeated request that answers NOT_END_OR_IN: it is not in. */
+	bool not_in;
+	struct nfsappend_written written;
+	uint64_t size; /* with NOT_END and NOT_END_OR_IN */
 };
 
 struct pollfd;
@@ -211,10 +362,71 @@ struct nfsappend_backend {
 	int (*write)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *, uint64_t offset, const void *buf,
 		uint32_t len, struct nfsappend_written *);
+	/* The same if the file ends at offset, else NFSAPPEND_NOT_END and
+	 * written->size. Not atomic. NFSv4 only. */
+	int (*write_at_end)(struct nfsappend_session *,
+		struct nfsappend_wait *, const struct nfsappend_fh *,
+		uint64_t offset, const void *buf, uint32_t len,
+		struct nfsappend_written *);
 	/* COMMIT of [offset, offset + len); *verifier to compare. */
 	int (*commit)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *, uint64_t offset, uint32_t len,
 		uint64_t *verifier);
+
+	/*
+	 * NFSv4.0 with state. Each may do a step only and return
+	 * NFSAPPEND_CONTINUE; each keeps the slot such that the next call,
+	 * also of another process after the death of this one, goes on or
+	 * repeats what has no answer yet.
+	 */
+
+	/* A new incarnation: a new verifier, which ends all state of the one
+	 * before (RFC 7530 section 16.33.5), and a confirmed client id. */
+	int (*client)(struct nfsappend_session *, struct nfsappend_wait *,
+		struct nfsappend_client *);
+	/* OPEN for writing and OPEN_CONFIRM, into an empty or lost slot. A
+	 * record in doubt stays noted there. */
+	int (*open)(struct nfsappend_session *, struct nfsappend_wait *,
+		struct nfsappend_slot *, const struct nfsappend_client *,
+		const struct nfsappend_open_args *, struct nfsappend_fh *,
+		struct nfsappend_attr *);
+	/* CLOSE, into an empty slot. */
+	int (*close)(struct nfsappend_session *, struct nfsappend_wait *,
+		struct nfsappend_slot *, const struct nfsappend_fh *);
+	/* Appends under the mutex byte. 0: record->written, and the lock is
+	 * free unless more (or the slot says held). -errno: nothing written,
+	 * the lock is free. */
+	int (*append)(struct nfsappend_session *, struct nfsappend_wait *,
+		struct nfsappend_slot *, const struct nfsappend_fh *,
+		struct nfsappend_record *);
+
+	/* Names. In doubt when there was no answer: see core/naming.h. */
+	int (*mkdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name,
+		uint32_t mode);
+	int (*symlink)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name,
+		const char *target);
+	int (*link)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *file,
+		const struct nfsappend_fh *dir, const char *name);
+	int (*remove)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name);
+	int (*rmdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, const char *name);
+	int (*rename)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *from_dir, const char *from,
+		const struct nfsappend_fh *to_dir, const char *to);
+
+	/* What comes after cookie (0: from the start), as records of struct
+	 * nfsappend_dirent. *len: in the room, out what they take; *eof:
+	 * nothing comes after them. *verifier: 0 at first, then what the call
+	 * before gave. */
+	int (*readdir)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *dir, uint64_t cookie,
+		uint64_t *verifier, void *buf, uint32_t *len, bool *eof);
+	int (*statfs)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, struct nfsappend_space *);
 };
 
 #define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"

@@ -38,10 +38,20 @@ static const char *keep(const char *s)
 	return copy;
 }
 
+/* Values in messages are cut, so that the cause behind them is seen. */
+#define SHOWN 200
+#define VALUE "'%.200s%s'"
+
+static const char *dots(const char *value)
+{
+	return strlen(value) > SHOWN ? "..." : "";
+}
+
 static void bad(const char *variable, const char *value, const char *cause)
 {
 	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_CONFIG,
-		"%s='%s': %s; the default is used", variable, value, cause);
+		"%s=" VALUE ": %s; the default is used", variable, value,
+		dots(value), cause);
 }
 
 static void read_log(const char *value)
@@ -106,9 +116,9 @@ static void read_stats(const char *value)
 {
 	if (strcmp(value, "stderr") != 0 && value[0] != '/') {
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_CONFIG,
-			"NFSAPPEND_STATS='%s': neither 'stderr' nor an "
+			"NFSAPPEND_STATS=" VALUE ": neither 'stderr' nor an "
 			"absolute path; no statistics are written",
-			value);
+			value, dots(value));
 		return;
 	}
 	nfsappend_config.stats = keep(value);
@@ -135,13 +145,22 @@ static void read_map(char *entry)
 		if (eq != NULL)
 			*eq = '=';
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
-			"NFSAPPEND_MAP entry '%s': the directory must be an "
-			"absolute path of at most %d bytes and not '/'; the "
-			"entry is ignored",
-			entry, NFSAPPEND_DIR_MAX - 1);
+			"NFSAPPEND_MAP entry " VALUE ": the directory must be "
+			"an absolute path of at most %d bytes and not '/'; "
+			"the entry is ignored",
+			entry, dots(entry), NFSAPPEND_DIR_MAX - 1);
 		return;
 	}
 	map->len = (unsigned)strlen(map->dir);
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		if (strcmp(nfsappend_config.maps[i].dir, map->dir) != 0)
+			continue;
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
+			"NFSAPPEND_MAP: %s is there twice; the first entry "
+			"is used",
+			map->dir);
+		return;
+	}
 	if (eq == NULL ||
 		nfsappend_url_parse(eq + 1, &map->target, why, sizeof why) !=
 			0) {
@@ -149,9 +168,9 @@ static void read_map(char *entry)
 		if (eq != NULL)
 			*eq = '=';
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
-			"NFSAPPEND_MAP entry '%s': %s; until it is corrected "
-			"paths under %s fail with EIO",
-			entry, why, map->dir);
+			"NFSAPPEND_MAP entry " VALUE ": %s; until it is "
+			"corrected paths under %s fail with EIO",
+			entry, dots(entry), why, map->dir);
 	}
 	nfsappend_config.nmaps++;
 }
@@ -190,8 +209,8 @@ static int read_maps(const char *value)
 		if (nfsappend_config.nmaps == NFSAPPEND_MAPS_MAX) {
 			nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
 				"NFSAPPEND_MAP: more than %d entries; those "
-				"from '%s' on are ignored",
-				NFSAPPEND_MAPS_MAX, word);
+				"from " VALUE " on are ignored",
+				NFSAPPEND_MAPS_MAX, word, dots(word));
 			break;
 		}
 		read_map(word);

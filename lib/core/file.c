@@ -16,6 +16,7 @@
 #include "core/file.h"
 #include "core/log.h"
 
+#define IDLE_NS INT64_C(2000000000) /* until open state is closed */
 #define IDLE_MAX 1024 /* files kept for the next open and the statistics */
 
 static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
@@ -52,18 +53,10 @@ void nfsappend_file_start(void)
 }
 
 /* What makes processes meet: server, export, credential, file handle. */
-static size_t segment_key(const struct nfsappend_file *f, uint8_t *key,
-	size_t room)
+static size_t segment_key(const struct nfsappend_file *f, uint8_t *key)
 {
-	const struct nfsappend_server *s = f->key.server;
-	int n = snprintf((char *)key, room, "%u %u %u %u ", s->target.version,
-		s->cred.uid, s->cred.gid, ntohs(s->contact.address.sin6_port));
-	size_t len = (size_t)n;
+	size_t len = nfsappend_server_key(f->key.server, key);
 
-	memcpy(key + len, &s->contact.address.sin6_addr, 16);
-	len += 16;
-	memcpy(key + len, s->cred.groups, s->cred.ngroups * 4);
-	len += s->cred.ngroups * 4;
 	memcpy(key + len, f->key.fh.data, f->key.fh.len);
 	return len + f->key.fh.len;
 }
@@ -99,7 +92,7 @@ static struct nfsappend_file *make(const struct nfsappend_file_key *key,
 	f->key = *key;
 	snprintf(f->path, sizeof f->path, "%s", path);
 	if (nfsappend_segment_open(&f->segment, segkey,
-		    segment_key(f, segkey, sizeof segkey)) != 0) {
+		    segment_key(f, segkey)) != 0) {
 		nfsappend_slab_give(&slab, f);
 		return NULL;
 	}
@@ -154,6 +147,8 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *p,
 					 p->path, out)
 			       : -ENOMEM;
 
+	if (r == 0 && (*out)->name[0] == '\0')
+		nfsappend_file_name(*out, &p->dir, p->name);
 	if (r != 0)
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_ADOPT_FAILED,
 			"an inherited descriptor of %s cannot be served: the "
@@ -162,11 +157,86 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *p,
 	return r == 0 ? 0 : -EIO;
 }
 
+void nfsappend_file_name(struct nfsappend_file *f,
+	const struct nfsappend_fh *dir, const char *name)
+{
+	pthread_mutex_lock(&registry_lock);
+	f->dir = *dir;
+	snprintf(f->name, sizeof f->name, "%s", name);
+	pthread_mutex_unlock(&registry_lock);
+}
+
 void nfsappend_file_put(struct nfsappend_file *f)
 {
 	pthread_mutex_lock(&registry_lock);
-	if (--f->refs == 0)
+	if (--f->refs == 0) {
+		f->idle_since = nfsappend_now();
 		idle++;
+	}
+	pthread_mutex_unlock(&registry_lock);
+}
+
+struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
+{
+	int64_t now = nfsappend_now();
+	struct nfsappend_file *f, *next, *found = NULL;
+
+	pthread_mutex_lock(&registry_lock);
+	HASH_ITER (hh, registry, f, next) {
+		if (f->key.server != server || f->refs != 0)
+			continue;
+		if (now - f->idle_since < IDLE_NS)
+			continue;
+		f->idle_since = now;
+		f->refs = 1;
+		idle--;
+		found = f;
+		break;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return found;
+}
+
+/* Under registry_lock. */
+static struct nfsappend_file *find(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh)
+{
+	struct nfsappend_file_key key;
+	struct nfsappend_file *f;
+
+	memset(&key, 0, sizeof key);
+	key.server = server;
+	key.fh.len = fh->len;
+	memcpy(key.fh.data, fh->data, fh->len);
+	HASH_FIND(hh, registry, &key, sizeof key, f);
+	return f;
+}
+
+void nfsappend_file_changed(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh)
+{
+	struct nfsappend_file *f;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	if (f != NULL)
+		nfsappend_attr_forget(f);
+	pthread_mutex_unlock(&registry_lock);
+}
+
+void nfsappend_file_renamed(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh, const struct nfsappend_fh *dir,
+	const char *name)
+{
+	struct nfsappend_file *f;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	if (f != NULL) {
+		nfsappend_attr_forget(f);
+		f->dir = *dir;
+		snprintf(f->name, sizeof f->name, "%s", name);
+	}
 	pthread_mutex_unlock(&registry_lock);
 }
 

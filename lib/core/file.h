@@ -27,6 +27,7 @@ struct nfsappend_file {
 	void *slab_link;
 	UT_hash_handle hh;
 	struct nfsappend_file_key key;
+	int64_t idle_since; /* CLOCK_MONOTONIC ns, of refs 0; ditto */
 	uint32_t refs; /* under the registry's lock; 0: kept for the next */
 	enum nfsappend_sharing sharing; /* as asked for at the first open */
 	uint32_t timeout_s;
@@ -40,6 +41,9 @@ struct nfsappend_file {
 	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
+	/* Where it was found at the last open: NFSv4.0 opens by name. */
+	struct nfsappend_fh dir;
+	char name[NFSAPPEND_NAME_MAX + 1];
 	char path[1024]; /* as resolved at the first open, for messages */
 };
 
@@ -53,12 +57,33 @@ int nfsappend_file_get(struct nfsappend_server *, const struct nfsappend_fh *,
 /* The object that a placeholder speaks of; no input or output. */
 int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 	struct nfsappend_file **);
+void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
+	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
+
+/* A file of that server that has been closed for a while and not looked at
+ * since, counted; NULL: none. */
+struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *);
 
 /* Attributes just seen: fstat() soon after needs no RPC; in sharing mode single a segment that does not know
  * the size yet takes it from there, which saves the first GETATTR. */
 void nfsappend_file_hint(struct nfsappend_file *,
 	const struct nfsappend_attr *);
+
+/* fresh.c: attributes seen a moment ago. recall() is false when there are
+ * none, or when something of this host has been written since. */
+void nfsappend_attr_remember(struct nfsappend_file *,
+	const struct nfsappend_attr *);
+bool nfsappend_attr_recall(struct nfsappend_file *, struct nfsappend_attr *);
+void nfsappend_attr_forget(struct nfsappend_file *);
+
+/* Something by path has changed the attributes of a file that may be open. */
+void nfsappend_file_changed(struct nfsappend_server *,
+	const struct nfsappend_fh *);
+/* It has another name now. */
+void nfsappend_file_renamed(struct nfsappend_server *,
+	const struct nfsappend_fh *, const struct nfsappend_fh *dir,
+	const char *name);
 
 /* Has this process had any? */
 bool nfsappend_file_any(void);

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
+#include "core/directory.h"
 #include "core/file.h"
 #include "core/io.h"
 #include "core/process.h"
@@ -18,8 +18,12 @@
 #define RWF_KNOWN (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND | \
 	RWF_NOAPPEND)
 
-/* MAX_RW_COUNT of Linux: what one call moves at most. */
-#define MOVED_MAX ((size_t)0x7ffff000)
+#define MAX_RW_COUNT 0x7ffff000u /* what one call moves at most */
+#ifdef __x86_64__ /* TASK_SIZE_MAX */
+#define USER_MAX ((UINT64_C(1) << 47) - 4096)
+#else
+#define USER_MAX (UINT64_C(1) << 48)
+#endif
 
 /* A vector checked and, when the program's, copied: it may lie in memory
  * that faults, and must not change under our feet. */
@@ -53,16 +57,26 @@ static int vector_begin(struct vector *v, const struct iovec *iov, int cnt)
 		return -EFAULT;
 	}
 	for (int i = 0; i < cnt; i++) {
-		if (copy[i].iov_len > (size_t)SSIZE_MAX - total) {
+		size_t len = copy[i].iov_len;
+		/* As import_iovec(): a negative length, then a buffer that
+		 * reaches beyond what a process can have. */
+		int r = len > SSIZE_MAX ? -EINVAL
+			: len > USER_MAX - (uintptr_t)copy[i].iov_base ||
+				(uintptr_t)copy[i].iov_base > USER_MAX
+			? -EFAULT
+			: 0;
+
+		if (r != 0) {
 			if (v->many != NULL)
 				sys_munmap(v->many, source.iov_len);
-			return -EINVAL;
+			return r;
 		}
-		total += copy[i].iov_len;
+		total += len < MAX_RW_COUNT - total ? len
+						    : MAX_RW_COUNT - total;
 	}
 	v->iov = copy;
 	v->cnt = cnt;
-	v->total = total < MOVED_MAX ? total : MOVED_MAX;
+	v->total = total;
 	return 0;
 }
 
@@ -74,7 +88,7 @@ static int vector_one(struct vector *v, const void *buf, size_t n)
 	v->few[0] = (struct iovec){(void *)buf, n};
 	v->iov = v->few;
 	v->cnt = 1;
-	v->total = n < MOVED_MAX ? n : MOVED_MAX;
+	v->total = n < MAX_RW_COUNT ? n : MAX_RW_COUNT;
 	v->many = NULL;
 	return 0;
 }
@@ -226,6 +240,8 @@ ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
 
 	if (o->accmode == O_WRONLY)
 		return -EBADF;
+	if (o->dir != NULL)
+		return -EISDIR;
 	if (flags & ~(RWF_HIPRI | RWF_NOWAIT))
 		return -EOPNOTSUPP;
 	if (!at_position && offset < 0)
@@ -261,6 +277,8 @@ off64_t nfsappend_io_seek(struct nfsappend_open *o, int fd, off64_t offset,
 	default:
 		return -EINVAL;
 	}
+	if (o->dir != NULL)
+		return -EINVAL;
 	r = nfsappend_file_getattr(o->file, &attr);
 	if (r != 0)
 		return r;
@@ -293,7 +311,8 @@ int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
 
 int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
 {
-	return nfsappend_file_getattr(o->file, attr);
+	return o->dir != NULL ? nfsappend_directory_getattr(o->dir, attr)
+			      : nfsappend_file_getattr(o->file, attr);
 }
 
 struct setattr_call {
@@ -314,6 +333,8 @@ int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 {
 	struct setattr_call call = {o->file, set, attr};
 
+	if (o->dir != NULL)
+		return nfsappend_directory_setattr(o->dir, set, attr);
 	if (nfsappend_needs_proxy())
 		return (int)nfsappend_proxy(setattr_there, &call);
 	return nfsappend_file_setattr(o->file, set, attr);
@@ -321,19 +342,32 @@ int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 
 int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 {
-	return (flags & ~O_ACCMODE) | (int)o->accmode;
+	return (flags & ~O_ACCMODE) | (int)(o->accmode | o->sync);
 }
 
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,
 	const struct nfsappend_attr *attr)
 {
-	const struct sockaddr_in6 *a = &o->file->key.server->contact.address;
-	const uint8_t *p = (const uint8_t *)&a->sin6_addr;
-	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
+	return nfsappend_server_device(o->dir != NULL ? o->dir->server
+						      : o->file->key.server,
+		attr);
+}
 
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	/* A major number that the kernel gives to nobody (it has 12 bits;
-	 * 0 is for unnamed devices, up to 511 are taken). */
-	return makedev(0xe00 | (h >> 40 & 0xff), h & 0xfffff);
+int nfsappend_io_statfs(struct nfsappend_open *o, struct nfsappend_space *space,
+	uint64_t *fsid)
+{
+	struct nfsappend_server *server = o->dir != NULL
+		? o->dir->server
+		: o->file->key.server;
+	struct nfsappend_waiting w;
+	struct nfsappend_attr attr;
+	int r = nfsappend_io_getattr(o, &attr);
+
+	if (r != 0)
+		return r;
+	*fsid = nfsappend_io_device(o, &attr);
+	nfsappend_wait_start(&w, server->name, nfsappend_config.timeout_s);
+	NFSAPPEND_CALL(server, &w, r, statfs,
+		o->dir != NULL ? &o->dir->fh : &o->file->key.fh, space);
+	return r;
 }

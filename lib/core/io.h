@@ -27,6 +27,9 @@ int nfsappend_io_truncate(struct nfsappend_open *, off64_t length);
 int nfsappend_io_getattr(struct nfsappend_open *, struct nfsappend_attr *);
 int nfsappend_io_setattr(struct nfsappend_open *, unsigned set,
 	const struct nfsappend_attr *);
+/* Of its file system; *fsid as nfsappend_io_device. */
+int nfsappend_io_statfs(struct nfsappend_open *, struct nfsappend_space *,
+	uint64_t *fsid);
 /* What F_GETFL gave for the placeholder, as the program's own file. */
 int nfsappend_io_flags(const struct nfsappend_open *, int placeholder_flags);
 /* st_dev of the file's file system on its server: never one of a device. */

@@ -87,7 +87,8 @@ static bool stderr_usable(void)
 		stx.stx_dev_major == stderr_was.stx_dev_major &&
 		stx.stx_dev_minor == stderr_was.stx_dev_minor &&
 		!nfsappend_placeholder_marked(2) &&
-		sys_ppoll(&p, 1, &none, NULL) == 1 && (p.revents & POLLOUT);
+		/* Not a pipe without a reader: SIGPIPE would be our doing. */
+		sys_ppoll(&p, 1, &none, NULL) == 1 && p.revents == POLLOUT;
 }
 
 static void to_syslog(const char *line, size_t n)

@@ -3,16 +3,18 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/directory.h"
 #include "core/errname.h"
 #include "core/file.h"
 #include "core/log.h"
 #include "core/opening.h"
-#include "core/resolve.h"
+#include "core/pathcall.h"
+#include "core/state.h"
 #include "core/table.h"
+#include "core/unused.h"
 
 struct opening {
 	int flags;
@@ -20,36 +22,14 @@ struct opening {
 	bool writes;
 	struct nfsappend_waiting w;
 	struct nfsappend_place *place;
+	bool made; /* by an OPEN of NFSv4, whose state is in slot */
+	struct nfsappend_slot slot;
 };
-
-/* umask(2) can only be read by changing it, under the feet of other
- * threads; /proc tells it without. */
-static mode_t current_umask(void)
-{
-	char buf[512];
-	char *at;
-	long fd = sys_openat(AT_FDCWD, "/proc/self/status",
-		O_RDONLY | O_CLOEXEC, 0);
-	long n = fd >= 0 ? sys_read(fd, buf, sizeof buf - 1) : -1;
-	long mask;
-
-	if (fd >= 0)
-		sys_close(fd);
-	if (n > 0) {
-		buf[n] = '\0';
-		at = strstr(buf, "\nUmask:");
-		if (at != NULL)
-			return (mode_t)strtoul(at + 7, NULL, 8) & 0777;
-	}
-	mask = nfsappend_sys(SYS_umask, 077, 0, 0, 0, 0, 0);
-	nfsappend_sys(SYS_umask, mask, 0, 0, 0, 0, 0);
-	return (mode_t)mask & 0777;
-}
 
 static int create(struct opening *o)
 {
 	struct nfsappend_place *p = o->place;
-	uint32_t mode = o->mode & 07777 & ~current_umask();
+	uint32_t mode = o->mode & 07777 & ~nfsappend_umask();
 	bool exclusive = o->flags & O_EXCL;
 	uint64_t verifier = 0;
 	int r;
@@ -61,9 +41,23 @@ static int create(struct opening *o)
 				 0) != sizeof verifier)
 		verifier = (uint64_t)nfsappend_now() ^
 			(uint64_t)sys_gettid() << 40;
-	NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
-		exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED, mode,
-		verifier, &p->fh, &p->attr);
+	if (p->server->target.version == 4) {
+		struct nfsappend_open_args args = {.dir = &p->dir,
+			.name = p->name,
+			.create = true,
+			.how = exclusive ? NFSAPPEND_EXCLUSIVE
+					 : NFSAPPEND_UNCHECKED,
+			.mode = mode,
+			.verifier = verifier};
+
+		r = nfsappend_state_create(p->server, &o->w, &o->slot, &args,
+			&p->fh, &p->attr);
+		o->made = r == 0;
+	} else {
+		NFSAPPEND_CALL(p->server, &o->w, r, create, &p->dir, p->name,
+			exclusive ? NFSAPPEND_EXCLUSIVE : NFSAPPEND_UNCHECKED,
+			mode, verifier, &p->fh, &p->attr);
+	}
 	if (r == 0 && p->fh.len == 0) /* RFC 1813 3.3.8: may be missing */
 		NFSAPPEND_CALL(p->server, &o->w, r, lookup, &p->dir, p->name,
 			&p->fh, &p->attr);
@@ -77,6 +71,7 @@ static int create(struct opening *o)
 			NFSAPPEND_SET_MODE | NFSAPPEND_SET_ATIME_NOW |
 				NFSAPPEND_SET_MTIME_NOW,
 			&attr);
+		p->attr.mode = mode;
 	}
 	return r;
 }
@@ -90,12 +85,25 @@ static int unsupported(struct opening *o, const char *what)
 	return -EOPNOTSUPP;
 }
 
+static int check_access(struct opening *o, uint32_t asked)
+{
+	struct nfsappend_place *p = o->place;
+	uint32_t granted = 0;
+	int r;
+
+	if (o->flags & O_PATH)
+		return 0;
+	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
+	if (r != 0)
+		return r;
+	return (granted & asked) == asked ? 0 : -EACCES;
+}
+
 /* The file that was found: may it be opened so? */
 static int check_found(struct opening *o)
 {
 	struct nfsappend_place *p = o->place;
-	uint32_t asked = 0, granted = 0;
-	int r;
+	uint32_t asked = 0;
 
 	if ((o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		return -EEXIST;
@@ -104,9 +112,11 @@ static int check_found(struct opening *o)
 	if (p->attr.type == NFSAPPEND_DIR)
 		return o->writes || o->flags & O_CREAT
 			? -EISDIR
-			: unsupported(o, "opening a directory");
+			: check_access(o, NFSAPPEND_ACCESS_READ);
 	if (o->flags & O_DIRECTORY)
 		return -ENOTDIR;
+	if (o->flags & O_PATH)
+		return unsupported(o, "O_PATH for a file");
 	if (p->attr.type != NFSAPPEND_REG)
 		return unsupported(o, "opening a special file");
 	if ((o->flags & O_ACCMODE) != O_WRONLY)
@@ -116,10 +126,7 @@ static int check_found(struct opening *o)
 					     : NFSAPPEND_ACCESS_MODIFY;
 	if (o->flags & O_TRUNC)
 		asked |= NFSAPPEND_ACCESS_MODIFY;
-	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
-	if (r != 0)
-		return r;
-	return (granted & asked) == asked ? 0 : -EACCES;
+	return check_access(o, asked);
 }
 
 static int locate(struct opening *o, int dirfd, const char *path,
@@ -134,8 +141,9 @@ static int locate(struct opening *o, int dirfd, const char *path,
 		return NFSAPPEND_NOT_OURS;
 	if (r != 0)
 		return r;
-	if (o->flags & (O_PATH | __O_TMPFILE))
-		return unsupported(o, "O_PATH or O_TMPFILE");
+	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
+	if ((o->flags & O_TMPFILE) == O_TMPFILE)
+		return unsupported(o, "O_TMPFILE");
 	if (p->found)
 		return check_found(o);
 	if (!(o->flags & O_CREAT))
@@ -147,9 +155,11 @@ static int locate(struct opening *o, int dirfd, const char *path,
 /* The placeholder and its entry. Takes over the reference to file. */
 static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
-	struct nfsappend_server *s = o->place->server;
+	struct nfsappend_server *s = file->key.server;
 	struct nfsappend_placeholder ph = {
+		.type = NFSAPPEND_REG,
 		.accmode = o->flags & O_ACCMODE,
+		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,
 		.timeout_s = file->timeout_s,
 		.fileid = file->fileid,
@@ -161,13 +171,15 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	struct nfsappend_open *open;
 	int fd;
 
+	ph.dir = file->dir;
+	memcpy(ph.name, file->name, sizeof ph.name);
 	memcpy(ph.path, file->path, sizeof ph.path);
 	fd = nfsappend_placeholder_make(&ph, o->flags);
 	if (fd < 0) {
 		nfsappend_file_put(file);
 		return fd;
 	}
-	open = nfsappend_open_new(fd, ph.accmode, file);
+	open = nfsappend_open_new(fd, ph.accmode, ph.sync, file);
 	if (open == NULL) {
 		nfsappend_file_put(file);
 		sys_close(fd);
@@ -177,16 +189,14 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	return fd;
 }
 
-/* One room for the names in messages and statistics. */
+/* For messages and statistics. */
 static void display_path(const struct nfsappend_place *p, char *out,
 	size_t room)
 {
-	/* walk.done is DIR or, by the working directory, below it; what was
-	 * looked up remotely lies in walk.rest or its end in name. */
-	const char *rest = p->walk.rest + strspn(p->walk.rest, "/");
-
-	snprintf(out, room, "%s%s%s", p->map->dir, *rest != '\0' ? "/" : "",
-		rest);
+	if (p->here[0] != '\0')
+		nfsappend_place_path(p, out, room);
+	else /* the server was not reached */
+		snprintf(out, room, "%s/%s", p->map->dir, p->walk.rest);
 }
 
 /* What programs try and expect to fail goes without a message: a file that
@@ -202,23 +212,47 @@ static bool worth_telling(const struct opening *o, int error)
 	return error != -ENOENT || o->flags & O_CREAT;
 }
 
+/* NFSv4: what was opened to create the file is kept where it is of use. */
+static int open_state(struct opening *o, struct nfsappend_file *file)
+{
+	int r;
+
+	if (file->sharing != NFSAPPEND_LOCKED || !o->writes ||
+		!(o->flags & O_APPEND))
+		return 0;
+	r = nfsappend_state_prepare(file, o->made ? &o->slot : NULL);
+	o->made = false;
+	return r;
+}
+
 static int open_mapped(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
 	struct nfsappend_file *file;
-	char shown[1024];
+	char shown[NFSAPPEND_SHOWN_MAX];
 	bool created = false;
 	int r;
 
 	r = locate(o, dirfd, path, &created);
 	if (r == NFSAPPEND_NOT_OURS)
 		return r;
+	if (r == 0 && p->attr.type == NFSAPPEND_DIR)
+		return nfsappend_directory_open(p, o->flags);
 	display_path(p, shown, sizeof shown);
 	if (r == 0)
 		r = nfsappend_file_get(p->server, &p->fh, &p->attr,
 			nfsappend_config_sharing(p->map->target.version),
 			nfsappend_config.timeout_s, p->attr.fileid, shown,
 			&file);
+	if (r == 0) {
+		if (p->name[0] != '\0')
+			nfsappend_file_name(file, &p->dir, p->name);
+		r = open_state(o, file);
+		if (r != 0)
+			nfsappend_file_put(file);
+	}
+	if (o->made)
+		nfsappend_state_close(p->server, &o->w, &o->slot, &p->fh);
 	if (r != 0) {
 		if (worth_telling(o, r))
 			nfsappend_log(NFSAPPEND_WARN,
@@ -231,7 +265,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
-	if (o->flags & O_TRUNC && o->writes && !created) {
+	if (o->flags & O_TRUNC && !created) {
 		struct nfsappend_attr empty = {.size = 0};
 
 		r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);
@@ -242,6 +276,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		p->attr.size = 0;
 	}
 	nfsappend_file_hint(file, &p->attr);
+	nfsappend_unused_close(p->server);
 	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
 		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
 		p->server->name, p->server->target.version,
@@ -249,6 +284,28 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 			: file->sharing == NFSAPPEND_GUARDED ? "guarded"
 							     : "locked");
 	return make_descriptor(o, file);
+}
+
+int nfsappend_open_again(struct nfsappend_open *open, int flags)
+{
+	struct nfsappend_attr empty = {.size = 0};
+	struct nfsappend_file *file;
+	struct opening o = {.flags = flags & ~(O_CREAT | O_EXCL)};
+	int r;
+
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	if (flags & O_TRUNC) {
+		r = nfsappend_file_setattr(open->file, NFSAPPEND_SET_SIZE,
+			&empty);
+		if (r != 0)
+			return r;
+	}
+	/* One more reference, for the new descriptor. */
+	r = nfsappend_file_get(open->file->key.server, &open->file->key.fh,
+		NULL, open->file->sharing, open->file->timeout_s,
+		open->file->fileid, open->file->path, &file);
+	return r == 0 ? make_descriptor(&o, file) : r;
 }
 
 int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)
@@ -262,6 +319,10 @@ int nfsappend_open_path(int dirfd, const char *path, int flags, mode_t mode)
 	};
 	int r = -ENOMEM;
 
+	if (flags & O_PATH) { /* the kernel looks at no other flag then */
+		o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+		o.writes = false;
+	}
 	nfsappend_guard_enter(&guard);
 	nfsappend_wait_start(&o.w, NULL, nfsappend_config.timeout_s);
 	o.place = nfsappend_place_new();

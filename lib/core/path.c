@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cwd.h"
 #include "core/path.h"
 #include "core/sys.h"
 
@@ -53,6 +54,59 @@ const struct nfsappend_map *nfsappend_path_match(const char *path)
 	return NULL;
 }
 
+/* The last component and its length, without slashes behind it. */
+static const char *last_component(const char *path, size_t *len)
+{
+	size_t end = strlen(path), start;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
+	*len = end - start;
+	return path + start;
+}
+
+bool nfsappend_path_ends_like_map(const char *path)
+{
+	size_t len;
+	const char *last = last_component(path, &len);
+
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const struct nfsappend_map *map = &nfsappend_config.maps[i];
+		const char *name = strrchr(map->dir, '/') + 1;
+
+		if (strlen(name) == len && memcmp(name, last, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool nfsappend_path_missing(int dirfd, const char *path)
+{
+	char parent[512], target[1]; /* longer ones are walked */
+	struct statx stx;
+	size_t len;
+	const char *last = last_component(path, &len);
+	size_t before = (size_t)(last - path);
+
+	if (path[0] != '/' && dirfd == AT_FDCWD && nfsappend_cwd_mapped())
+		return false;
+	if (len == 0 || before + len >= sizeof parent ||
+		(len <= 2 && memcmp(last, "..", len) == 0) ||
+		nfsappend_path_ends_like_map(path))
+		return false;
+	memcpy(parent, path, before + len);
+	parent[before + len] = '\0';
+	if (sys_readlinkat(dirfd, parent, target, sizeof target) != -ENOENT)
+		return false;
+	if (before == 0)
+		parent[before++] = '.';
+	parent[before] = '\0';
+	return sys_statx(dirfd, parent, AT_STATX_DONT_SYNC, STATX_TYPE, &stx) ==
+		0;
+}
+
 /* Puts the absolute path of dirfd into out, without a trailing '/'. */
 static int base(int dirfd, char *out, size_t room)
 {
@@ -61,6 +115,8 @@ static int base(int dirfd, char *out, size_t room)
 
 	if (dirfd == AT_FDCWD) {
 		n = sys_getcwd(out, room); /* counts the NUL */
+		if (n == -ENOENT)
+			return nfsappend_cwd_path(out, room);
 		if (n < 0)
 			return (int)n;
 		n--;
@@ -112,8 +168,25 @@ static bool enter_nested(struct nfsappend_walk *walk, int *n, const char **s)
 	return false;
 }
 
+/* The dots that a relative path begins with: its base has no links in it, so
+ * they need no look. */
+static int climb(char *done, int n, const char **s)
+{
+	for (;;) {
+		const char *t = *s + strspn(*s, "/");
+		size_t len = strcspn(t, "/");
+
+		if (len == 2 && t[0] == '.' && t[1] == '.')
+			while (n > 0 && done[--n] != '/')
+				;
+		else if (len != 1 || t[0] != '.')
+			return n;
+		*s = t + len;
+	}
+}
+
 int nfsappend_path_walk(int dirfd, const char *path,
-	struct nfsappend_walk *walk)
+	bool follow, struct nfsappend_walk *walk)
 {
 	char *done = walk->done, *target = walk->target;
 	const char *s = walk->todo;
@@ -123,9 +196,13 @@ int nfsappend_path_walk(int dirfd, const char *path,
 		return -ENOENT;
 	if (path[0] != '/' && (n = base(dirfd, done, PATH_MAX)) < 0)
 		return n;
-	if (strlen(path) >= sizeof walk->todo)
+	if (strlen(path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	memmove(walk->todo, path, strlen(path) + 1);
+	/* A '/' between the base and a relative path. */
+	walk->todo[0] = '/';
+	strcpy(walk->todo + (path[0] != '/'), path);
+	if (path[0] != '/')
+		n = climb(done, n, &s);
 	walk->map = NULL;
 	for (;;) {
 		done[n] = '\0';
@@ -171,8 +248,9 @@ int nfsappend_path_walk(int dirfd, const char *path,
 		memcpy(done + n + 1, s, len);
 		done[n + 1 + len] = '\0';
 		s += len;
-		/* A map's DIR wins over what lies there on this host. */
-		long t = nfsappend_path_match(done)
+		/* A map's DIR wins over what lies there on this host; a last
+		 * link that is not followed is the kernel's to refuse. */
+		long t = nfsappend_path_match(done) || (!follow && *s == '\0')
 			? -EINVAL
 			: sys_readlinkat(AT_FDCWD, done, target,
 				  sizeof walk->target - 1);

@@ -20,6 +20,14 @@ int nfsappend_path_normalise(const char *path, char *out, size_t room);
  * no symbolic links: for absolute paths as a program writes them. */
 const struct nfsappend_map *nfsappend_path_match(const char *path);
 
+/* Is the last component that of a map's DIR? Then path may be DIR itself,
+ * however it is spelled. No system call. */
+bool nfsappend_path_ends_like_map(const char *path);
+
+/* The kernel said ENOENT: is the file just not there (its directory is), so
+ * that no map can be behind the path? False: walk to find out. */
+bool nfsappend_path_missing(int dirfd, const char *path);
+
 struct nfsappend_walk {
 	const struct nfsappend_map *map; /* NULL: the path is local */
 	unsigned links;			 /* followed so far */
@@ -27,14 +35,16 @@ struct nfsappend_walk {
 	 * looked at. Local: the path with every link followed. */
 	char rest[PATH_MAX];
 	/* Scratch: a thread's stack may be small. */
-	char todo[PATH_MAX], done[PATH_MAX], target[PATH_MAX];
+	char todo[PATH_MAX + 1], done[PATH_MAX], target[PATH_MAX];
 };
 
 /*
  * Follows path from dirfd (AT_FDCWD: the working directory) through local
  * directories and links until it enters a map or ends. 0 or -errno
- * (ENAMETOOLONG, ELOOP, EBADF, ENOTDIR). walk->links is carried over.
+ * (ENAMETOOLONG, ELOOP, EBADF, ENOTDIR). walk->links is carried over. follow:
+ * also a link that is the last component.
  */
-int nfsappend_path_walk(int dirfd, const char *path, struct nfsappend_walk *);
+int nfsappend_path_walk(int dirfd, const char *path, bool follow,
+	struct nfsappend_walk *);
 
 #endif

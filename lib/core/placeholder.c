@@ -2,12 +2,14 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "core/placeholder.h"
+#include "core/userns.h"
 
-#define MAGIC UINT64_C(0x31646e65707061e6) /* changes with the layout */
+#define MAGIC UINT64_C(0x32656e65707061e6) /* changes with the layout */
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
@@ -54,7 +56,10 @@ void nfsappend_placeholder_mark(int fd)
 static bool plausible(const struct nfsappend_placeholder *p)
 {
 	return p->magic == MAGIC && p->size == sizeof *p &&
+		(p->type == NFSAPPEND_REG || p->type == NFSAPPEND_DIR) &&
 		p->fh.len > 0 && p->fh.len <= NFSAPPEND_FH_MAX &&
+		p->dir.len <= NFSAPPEND_FH_MAX &&
+		memchr(p->name, 0, sizeof p->name) != NULL &&
 		p->contact.root.len <= NFSAPPEND_FH_MAX &&
 		p->contact.wtmax > 0 && p->contact.rtmax > 0 &&
 		p->cred.ngroups <= NFSAPPEND_GROUPS_MAX &&
@@ -66,12 +71,40 @@ static bool plausible(const struct nfsappend_placeholder *p)
 		memchr(p->target.path, 0, sizeof p->target.path) != NULL;
 }
 
+/* Who made it may say so: root, this user, or the one in whose name it would
+ * be served. Else a stranger could send a placeholder with root's credential
+ * over a socket. */
+static bool believable(int fd, const struct nfsappend_placeholder *p)
+{
+	struct stat st;
+	uint32_t euid = (uint32_t)nfsappend_sys(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+
+	return nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) == 0 &&
+		(st.st_uid == 0 || st.st_uid == euid ||
+			nfsappend_outside_uid(st.st_uid) == p->cred.uid);
+}
+
 int nfsappend_placeholder_read(int fd, struct nfsappend_placeholder *p)
 {
-	/* Nobody can have changed a memfd with these seals. */
-	if (sys_fcntl(fd, F_GET_SEALS, 0) != SEALS)
+	char link[40];
+	long r, seals = sys_fcntl(fd, F_GET_SEALS, 0);
+
+	/* Nobody can have changed a memfd with these seals. With the sysctl
+	 * vm.memfd_noexec there is one more on every memfd. */
+	if (seals < 0 || (seals & SEALS) != SEALS)
 		return -EINVAL;
-	if (sys_pread(fd, p, sizeof *p, 0) != sizeof *p || !plausible(p))
-		return -EINVAL;
-	return 0;
+	r = sys_pread(fd, p, sizeof *p, 0);
+	if (r == -EBADF) {
+		/* Opened for writing only, by /proc/self/fd/N. */
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		long again = sys_openat(AT_FDCWD, link, O_RDONLY | O_CLOEXEC,
+			0);
+
+		if (again < 0)
+			return (int)again;
+		r = sys_pread((int)again, p, sizeof *p, 0);
+		sys_close((int)again);
+	}
+	return r == sizeof *p && plausible(p) && believable(fd, p) ? 0
+								   : -EINVAL;
 }

@@ -18,19 +18,25 @@
  * exec keep it. SIGRTMAX-1; sent by nobody while O_ASYNC is not set. */
 #define NFSAPPEND_MARKER 63
 
+#define NFSAPPEND_SHOWN_MAX 1024 /* of a path for messages, with its NUL */
+
 struct nfsappend_placeholder {
 	char text[128]; /* for people: cat /proc/PID/fd/N */
 	uint64_t magic;
 	uint32_t size; /* of this struct */
+	uint32_t type; /* NFSAPPEND_REG or NFSAPPEND_DIR */
 	uint32_t accmode;
-	uint32_t sharing;
+	uint32_t sync; /* O_SYNC, O_DSYNC, O_DIRECTORY: for F_GETFL only */
+	uint32_t sharing; /* of a directory: the path is cut short */
 	uint32_t timeout_s;
 	uint64_t fileid;
 	struct nfsappend_target target;
 	struct nfsappend_contact contact;
 	struct nfsappend_cred cred;
 	struct nfsappend_fh fh;
-	char path[1024]; /* as resolved, for messages; may be cut short */
+	struct nfsappend_fh dir;
+	char name[NFSAPPEND_NAME_MAX + 1]; /* in dir */
+	char path[NFSAPPEND_SHOWN_MAX]; /* as resolved; may be cut short */
 };
 
 /* A new placeholder. status_flags: what F_SETFL can set, O_CLOEXEC. The

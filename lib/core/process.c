@@ -10,7 +10,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define SIGSETXID 33 /* glibc's, nptl/descr.h; not in any public header */
-#define CHILD_FNS 4
+#define CHILD_FNS 8
 
 static struct nfsappend_process process_fallback;
 struct nfsappend_process *nfsappend_process = &process_fallback;
@@ -92,6 +92,7 @@ static void notice_child(void)
 
 void nfsappend_guard_enter(struct nfsappend_guard *guard)
 {
+	guard->saved_errno = errno;
 	guard->outermost = nfsappend_depth++ == 0;
 	if (!guard->outermost)
 		return;
@@ -105,6 +106,7 @@ void nfsappend_guard_enter(struct nfsappend_guard *guard)
 
 void nfsappend_guard_leave(struct nfsappend_guard *guard)
 {
+	errno = guard->saved_errno;
 	nfsappend_depth--;
 	if (!guard->outermost)
 		return;

@@ -39,6 +39,7 @@ extern __thread unsigned nfsappend_depth
 struct nfsappend_guard {
 	nfsappend_sigset mask; /* the program's */
 	int cancelstate;
+	int saved_errno; /* the program's, given back unless a hook sets it */
 	bool outermost;
 };
 void nfsappend_guard_enter(struct nfsappend_guard *);
@@ -59,6 +60,7 @@ struct nfsappend_waiting {
 	int64_t start;
 	const char *server;
 	bool reported;
+	bool grace; /* told of a grace period */
 };
 void nfsappend_wait_start(struct nfsappend_waiting *, const char *server,
 	unsigned timeout_s);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/directory.h"
 #include "core/log.h"
 #include "core/resolve.h"
 
@@ -38,6 +39,16 @@ void nfsappend_place_free(struct nfsappend_place *p)
 		sys_munmap(p, sizeof *p);
 }
 
+int nfsappend_place_path(const struct nfsappend_place *p, char *out,
+	size_t room)
+{
+	bool named = p->name[0] != '\0';
+	int n = snprintf(out, room, "%s%s%s", p->here, named ? "/" : "",
+		p->name);
+
+	return p->cut || n >= (int)room ? -ENAMETOOLONG : 0;
+}
+
 static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 {
 	struct nfsappend_cred cred;
@@ -51,6 +62,8 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 		return -EIO;
 	}
 	nfsappend_cred_now(&cred, &p->map->target);
+	if (p->real_ids)
+		nfsappend_cred_real(&cred, &p->map->target);
 	p->server = nfsappend_server_get(&p->map->target, &cred, NULL);
 	if (p->server == NULL)
 		return -ENOMEM;
@@ -58,15 +71,27 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return nfsappend_server_contact(p->server, w);
 }
 
+/* head and what is left of the path, into place->path. A slash that was not
+ * there would ask for a directory. */
+static int join(struct nfsappend_place *p, const char *head, int headlen,
+	const char *rest)
+{
+	bool slash = headlen == 0 || *rest != '\0' || p->slash;
+
+	/* rest may lie in walk.rest; path is another buffer. */
+	if (snprintf(p->path, sizeof p->path, "%.*s%s%s", headlen, head,
+		    slash ? "/" : "", rest) >= (int)sizeof p->path)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
 /* rest: what follows a link or leads out of the map. */
 static int restart(struct nfsappend_place *p, const char *head, int headlen,
 	const char *rest)
 {
-	/* rest may lie in walk.rest; path is another buffer. */
-	if (snprintf(p->path, sizeof p->path, "%.*s/%s", headlen, head, rest) >=
-		(int)sizeof p->path)
-		return -ENAMETOOLONG;
-	return RESTART;
+	int r = join(p, head, headlen, rest);
+
+	return r == 0 ? RESTART : r;
 }
 
 static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
@@ -85,11 +110,10 @@ static int follow_link(struct nfsappend_waiting *w, struct nfsappend_place *p,
 		return -ENOENT;
 	if (target[0] == '/') /* of this host, as on a kernel mount */
 		return restart(p, target, (int)strlen(target), rest);
-	if (snprintf(p->path, sizeof p->path, "%s/%s", target, rest) >=
-		(int)sizeof p->path)
-		return -ENAMETOOLONG;
-	strcpy(p->walk.rest, p->path);
-	return DONE;
+	r = join(p, target, (int)strlen(target), rest);
+	if (r == 0)
+		strcpy(p->walk.rest, p->path);
+	return r;
 }
 
 /* Is here/name the DIR of another map? It hides what the server has. */
@@ -98,7 +122,7 @@ static bool nested(struct nfsappend_place *p)
 	const struct nfsappend_map *map;
 	size_t n = strlen(p->here);
 
-	if (n + strlen(p->name) + 2 > sizeof p->here)
+	if (p->cut || n + strlen(p->name) + 2 > sizeof p->here)
 		return false;
 	p->here[n] = '/';
 	strcpy(p->here + n + 1, p->name);
@@ -109,15 +133,17 @@ static bool nested(struct nfsappend_place *p)
 	return false;
 }
 
-static void descend(struct nfsappend_place *p)
+static int descend(struct nfsappend_place *p)
 {
 	size_t n = strlen(p->here);
 
+	if (p->depth + 1 == NFSAPPEND_DEPTH_MAX ||
+		n + strlen(p->name) + 2 > sizeof p->here)
+		return -ENAMETOOLONG;
 	p->stack[++p->depth] = p->fh;
-	if (n + strlen(p->name) + 2 <= sizeof p->here) {
-		p->here[n] = '/';
-		strcpy(p->here + n + 1, p->name);
-	}
+	p->here[n] = '/';
+	strcpy(p->here + n + 1, p->name);
+	return 0;
 }
 
 static void ascend(struct nfsappend_place *p)
@@ -137,7 +163,8 @@ static int look_up(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return r;
 }
 
-/* walk.rest, below the map's DIR. DONE, RESTART or -errno. */
+/* walk.rest, from the directory at the bottom of the stack, which is here.
+ * DONE, RESTART or -errno. */
 static int walk_remote(bool follow, struct nfsappend_waiting *w,
 	struct nfsappend_place *p)
 {
@@ -145,8 +172,6 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 	int r;
 
 	p->depth = 0;
-	p->stack[0] = p->server->contact.root;
-	strcpy(p->here, p->map->dir);
 	for (;;) {
 		size_t len;
 		char *rest;
@@ -167,22 +192,22 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 			p->found = r == 0;
 			return r;
 		}
+		p->slash = s[len] == '/';
 		if (len == 2 && s[0] == '.' && s[1] == '.') {
 			if (p->depth > 0) {
 				ascend(p);
 				s = rest;
 				continue;
 			}
-			const char *up = strrchr(p->map->dir, '/');
-
-			return restart(p, p->map->dir,
-				(int)(up - p->map->dir), rest);
+			if (p->cut)
+				return -ENAMETOOLONG;
+			return restart(p, p->here,
+				(int)(strrchr(p->here, '/') - p->here), rest);
 		}
 		if (len > NFSAPPEND_NAME_MAX)
 			return -ENAMETOOLONG;
 		memcpy(p->name, s, len);
 		p->name[len] = '\0';
-		p->slash = s[len] == '/';
 		if (nested(p))
 			return restart(p, p->here, (int)strlen(p->here),
 				rest);
@@ -209,11 +234,50 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		}
 		if (p->attr.type != NFSAPPEND_DIR)
 			return -ENOTDIR;
-		if (p->depth + 1 == NFSAPPEND_DEPTH_MAX)
-			return -ENAMETOOLONG;
-		descend(p);
+		r = descend(p);
+		if (r != 0)
+			return r;
 		s = rest;
 	}
+}
+
+/* From an open directory: by its handle, so that it may have been renamed,
+ * and every use costs one look-up. false: dirfd is none of ours. */
+static bool start_at(int dirfd, const char *path, struct nfsappend_waiting *w,
+	struct nfsappend_place *p, int *result)
+{
+	struct nfsappend_directory d;
+
+	if (path[0] == '/' || dirfd == AT_FDCWD ||
+		!nfsappend_directory_behind(dirfd, &d))
+		return false;
+	*result = path[0] == '\0' ? -ENOENT : 0;
+	p->walk.map = nfsappend_path_match(d.path);
+	if (p->walk.map == NULL) /* of other maps: it has come from outside */
+		*result = -EXDEV;
+	p->map = p->walk.map;
+	if (strlen(path) >= sizeof p->walk.rest)
+		*result = -ENAMETOOLONG;
+	if (*result != 0)
+		return true;
+	strcpy(p->walk.rest, path);
+	*result = enter_map(w, p);
+	p->stack[0] = d.fh;
+	strcpy(p->here, d.path);
+	p->cut = d.cut;
+	return true;
+}
+
+static int start_at_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
+{
+	int r = enter_map(w, p);
+
+	if (r != 0)
+		return r;
+	p->stack[0] = p->server->contact.root;
+	strcpy(p->here, p->map->dir);
+	p->cut = false;
+	return 0;
 }
 
 int nfsappend_resolve(int dirfd, const char *path, bool follow,
@@ -222,15 +286,22 @@ int nfsappend_resolve(int dirfd, const char *path, bool follow,
 	int r;
 
 	p->walk.links = 0;
+	p->here[0] = '\0';
+	if (start_at(dirfd, path, w, p, &r)) {
+		if (r == 0)
+			r = walk_remote(follow, w, p);
+		if (r != RESTART)
+			return r;
+		path = p->path;
+	}
 	for (;;) {
 		p->map = NULL;
-		r = nfsappend_path_walk(dirfd, path, &p->walk);
+		r = nfsappend_path_walk(dirfd, path, follow, &p->walk);
 		if (r != 0 || p->walk.map == NULL)
 			return r;
-		r = enter_map(w, p);
-		if (r != 0)
-			return r;
-		r = walk_remote(follow, w, p);
+		r = start_at_map(w, p);
+		if (r == 0)
+			r = walk_remote(follow, w, p);
 		if (r != RESTART)
 			return r;
 		path = p->path;

@@ -9,7 +9,7 @@
 #include "core/path.h"
 #include "core/server.h"
 
-#define NFSAPPEND_DEPTH_MAX 256
+#define NFSAPPEND_DEPTH_MAX (PATH_MAX / 2)
 
 struct nfsappend_place {
 	const struct nfsappend_map *map; /* NULL: walk.rest is local */
@@ -18,6 +18,7 @@ struct nfsappend_place {
 	char name[NFSAPPEND_NAME_MAX + 1]; /* in dir; "" for the map's DIR */
 	bool found;
 	bool slash; /* the path ended in '/': it must be a directory */
+	bool real_ids; /* in: ask as the real user, not the effective one */
 	struct nfsappend_fh fh;
 	struct nfsappend_attr attr;
 
@@ -25,8 +26,9 @@ struct nfsappend_place {
 	struct nfsappend_walk walk;
 	char path[PATH_MAX];
 	char here[PATH_MAX]; /* the directory looked at, as on this host */
+	bool cut; /* here is only its beginning: it is too long */
 	unsigned depth;
-	struct nfsappend_fh stack[NFSAPPEND_DEPTH_MAX]; /* from the root */
+	struct nfsappend_fh stack[NFSAPPEND_DEPTH_MAX]; /* from the start */
 };
 
 struct nfsappend_place *nfsappend_place_new(void);
@@ -39,5 +41,10 @@ void nfsappend_place_free(struct nfsappend_place *);
  */
 int nfsappend_resolve(int dirfd, const char *path, bool follow,
 	struct nfsappend_waiting *, struct nfsappend_place *);
+
+/* The path of what was found, or would be made, without links. 0, or
+ * -ENAMETOOLONG: only its beginning is in out. */
+int nfsappend_place_path(const struct nfsappend_place *, char *out,
+	size_t room);
 
 #endif

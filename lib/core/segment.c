@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +12,22 @@
 #include "core/config_env.h"
 #include "core/errname.h"
 #include "core/log.h"
+#include "core/queue.h"
 #include "core/segment.h"
+#include "core/unused.h"
 
-#define MAGIC (UINT64_C(0x3130676573616e) + sizeof(pthread_mutex_t))
+#define MAGIC (UINT64_C(0x3230676573616e) + sizeof(pthread_mutex_t) + \
+	(sizeof(struct nfsappend_segment) << 16) +                             \
+	(sizeof(struct nfsappend_queue) << 32))
 #define PAGE 4096
-#define SEGMENT_BYTES (PAGE + NFSAPPEND_STAGE_MAX)
+/* Header and the first of the stage, the rest of the stage, the queue. */
+#define STAGE_END (PAGE + NFSAPPEND_STAGE_MAX)
+#define QUEUE_BYTES                                                            \
+	((sizeof(struct nfsappend_queue) + PAGE - 1) / PAGE * PAGE)
+#define SEGMENT_BYTES (STAGE_END + QUEUE_BYTES)
 #define FIRST_STAGE (PAGE - sizeof(struct nfsappend_segment))
 #define LINGER_S 60 /* after its last user, as a lease */
+#define SLICE INT64_C(200000000) /* ns; then fatal signals get a chance */
 #define SWEEP_MAX 64
 #define DIRECTORY_MAX 256
 
@@ -140,17 +151,25 @@ static void initialise(struct nfsappend_segment *s, const void *key,
 	s->ready = 1;
 }
 
-static bool unused(struct nfsappend_segment *s)
+/* Is none of its users alive, or only that one? */
+static bool unused_but(struct nfsappend_segment *s, int32_t but)
 {
 	if (atomic_load(&s->crowded))
 		return false;
 	for (int i = 0; i < NFSAPPEND_USERS; i++) {
 		int32_t pid = atomic_load(&s->users[i]);
 
-		if (pid != 0 && sys_kill(pid, 0) != -ESRCH)
+		if (pid != 0 && pid != but && sys_kill(pid, 0) != -ESRCH)
 			return false;
 	}
 	return true;
+}
+
+bool nfsappend_segment_alone(struct nfsappend_segment_view *v)
+{
+	/* A private one may be a child's too, and its users are not told. */
+	return !v->is_private &&
+	       unused_but(v->shared, nfsappend_process->pid);
 }
 
 static void enter_user(struct nfsappend_segment_view *v)
@@ -187,11 +206,17 @@ static void sweep_one(int fd, const char *path)
 	s = sys_mmap(PAGE, PROT_READ, MAP_SHARED, fd);
 	if (s == NULL)
 		return;
-	if (s->magic == MAGIC && unused(s) &&
+	if (s->magic == MAGIC && unused_but(s, 0) &&
 		nfsappend_now() / INT64_C(1000000000) -
 				atomic_load(&s->used_s) >
-			LINGER_S)
+			LINGER_S) {
+		size_t n = strlen(host);
+
+		if (s->keylen > n && s->keylen <= sizeof s->key)
+			nfsappend_unused_note(s->key + n, s->keylen - n,
+				&s->slot);
 		sys_unlinkat(AT_FDCWD, path, 0);
+	}
 	sys_munmap(s, PAGE);
 }
 
@@ -239,6 +264,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 	const void *key, size_t keylen, bool *created)
 {
 	struct statx stx;
+	struct rlimit limit;
 	struct nfsappend_segment *s;
 	long r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx);
 
@@ -248,10 +274,14 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		return -EAGAIN;
 	if (!S_ISREG(stx.stx_mode) || (stx.stx_mode & 0077) ||
 		stx.stx_uid != euid())
-		return -EPERM;
+		return -EINVAL;
 	if (stx.stx_size != 0 && stx.stx_size != SEGMENT_BYTES)
 		return -EINVAL;
 	if (stx.stx_size == 0) {
+		/* Else SIGXFSZ, for a file that is not the program's. */
+		if (sys_getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+			limit.rlim_cur < SEGMENT_BYTES)
+			return -EFBIG;
 		r = sys_fallocate(fd, 0, 0, PAGE); /* no SIGBUS later */
 		if (r == 0)
 			r = sys_ftruncate(fd, SEGMENT_BYTES);
@@ -269,11 +299,12 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 	if (s->magic != MAGIC || s->keylen != keylen ||
 		memcmp(s->key, key, keylen) != 0 ||
 		s->allocated < FIRST_STAGE ||
-		s->allocated > SEGMENT_BYTES - sizeof *s) {
+		s->allocated > STAGE_END - sizeof *s) {
 		sys_munmap(s, SEGMENT_BYTES);
 		return -EINVAL;
 	}
 	v->shared = s;
+	v->ino = stx.stx_ino;
 	enter_user(v);
 	return 0;
 }
@@ -295,11 +326,12 @@ static int open_shared(struct nfsappend_segment_view *v,
 		if (r == 0)
 			r = map_locked(v, fd, key, keylen, &created);
 		if (r == -EINVAL) {
-			/* Corrupt, or of another version: replaced. Who has
-			 * it mapped keeps it, as another host would. */
+			/* Corrupt, of another version, or not ours alone:
+			 * replaced, the directory is ours. Who has it mapped
+			 * keeps it, as another host would. */
 			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SEGMENT,
-				"%s is not a segment of this version; it is "
-				"replaced",
+				"%s is not a segment of this version and this "
+				"user alone; it is replaced",
 				v->path);
 			sys_unlinkat(AT_FDCWD, v->path, 0);
 			r = -EAGAIN;
@@ -349,7 +381,7 @@ int nfsappend_segment_open(struct nfsappend_segment_view *v, const void *key,
 		return -ENOMEM;
 	v->is_private = true;
 	initialise(v->shared, full, n);
-	v->shared->allocated = SEGMENT_BYTES - sizeof *v->shared;
+	v->shared->allocated = STAGE_END - sizeof *v->shared;
 	enter_user(v);
 	return 0;
 }
@@ -373,41 +405,144 @@ void nfsappend_segment_close(struct nfsappend_segment_view *v)
 	v->shared = NULL;
 }
 
-int nfsappend_segment_lead(struct nfsappend_segment_view *v,
-	struct nfsappend_waiting *w)
+/* Memory first, or a full /dev/shm would be a SIGBUS. */
+static int grow(struct nfsappend_segment_view *v, off_t from, off_t len)
+{
+	struct statx stx;
+	long fd = open_segment(v->path, O_RDWR);
+	long r;
+
+	if (fd < 0)
+		return (int)fd;
+	r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_INO, &stx);
+	if (r == 0 && stx.stx_ino != v->ino)
+		r = -ESTALE; /* replaced: that is no memory of ours */
+	if (r == 0)
+		r = sys_fallocate(fd, 0, from, len);
+	sys_close(fd);
+	return (int)r;
+}
+
+struct nfsappend_queue *nfsappend_segment_queue(
+	struct nfsappend_segment_view *v, bool make)
 {
 	struct nfsappend_segment *s = v->shared;
-	int r = pthread_mutex_trylock(&s->leader);
+	struct nfsappend_queue *q =
+		(struct nfsappend_queue *)((char *)s + STAGE_END);
 
-	while (r == EBUSY) {
-		struct timespec t;
+	if (atomic_load_explicit(&s->queue_ready, memory_order_acquire))
+		return q;
+	/* Zeroes are a queue with all slots free. */
+	if (!make || (!v->is_private && grow(v, STAGE_END, QUEUE_BYTES) != 0))
+		return NULL;
+	atomic_store_explicit(&s->queue_ready, 1, memory_order_release);
+	return q;
+}
 
-		/* In slices, so that a fatal signal and the deadline get
-		 * their turn; nothing is held meanwhile. */
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		t.tv_nsec += 200000000;
-		t.tv_sec += t.tv_nsec / 1000000000;
-		t.tv_nsec %= 1000000000;
-		r = pthread_mutex_clocklock(&s->leader, CLOCK_MONOTONIC, &t);
-		if (r == ETIMEDOUT) {
-			if (nfsappend_wait_sleep(w, 1) != 0)
-				return -ETIMEDOUT;
-			r = EBUSY;
-		}
-	}
-	if (v->registered != nfsappend_process->pid)
-		enter_user(v);
+/* The mutex is ours by r, of a pthread_mutex_trylock(). */
+static int leads(struct nfsappend_segment_view *v, int r)
+{
+	if (r == EBUSY)
+		return -EBUSY;
 	if (r == EOWNERDEAD) {
-		pthread_mutex_consistent(&s->leader);
-		s->size_known = 0;
+		pthread_mutex_consistent(&v->shared->leader);
+		v->shared->size_known = 0;
+		v->shared->orphaned = 1;
 		return 1;
 	}
 	return r == 0 ? 0 : -EIO;
 }
 
+static uint64_t me(void)
+{
+	return (uint64_t)(uint32_t)nfsappend_process->pid << 32 |
+	       (uint32_t)sys_gettid();
+}
+
+int nfsappend_segment_trylead(struct nfsappend_segment_view *v)
+{
+	uint64_t heir = atomic_load(&v->shared->heir);
+
+	/* Also who only ever follows is a user. */
+	if (v->registered != nfsappend_process->pid)
+		enter_user(v);
+	if (heir != 0 && heir != me())
+		return -EBUSY;
+	return leads(v, pthread_mutex_trylock(&v->shared->leader));
+}
+
+static void wake(struct nfsappend_segment *s)
+{
+	uint32_t turn = atomic_load(&s->turns);
+
+	while (!atomic_compare_exchange_weak(
+		&s->turns, &turn, (turn | 1) + 1))
+		;
+	if (turn & 1)
+		nfsappend_sys(SYS_futex, (long)&s->turns, FUTEX_WAKE, INT_MAX,
+			0, 0, 0);
+}
+
+static void disinherit(struct nfsappend_segment *s, uint64_t heir)
+{
+	if (heir != 0)
+		atomic_compare_exchange_strong(&s->heir, &heir, 0);
+}
+
+int nfsappend_segment_lead(struct nfsappend_segment_view *v,
+	struct nfsappend_waiting *w)
+{
+	struct nfsappend_segment *s = v->shared;
+	uint64_t self = 0;
+
+	for (;;) {
+		uint32_t turn = nfsappend_segment_turn(v);
+		uint64_t none = 0;
+		int r = nfsappend_segment_trylead(v);
+
+		if (r != -EBUSY) {
+			disinherit(s, self);
+			return r;
+		}
+		self = me();
+		atomic_compare_exchange_strong(&s->heir, &none, self);
+		if (nfsappend_segment_sleep(v, turn, w) != 0) {
+			disinherit(s, self);
+			wake(s); /* those who stood back */
+			return -ETIMEDOUT;
+		}
+	}
+}
+
 void nfsappend_segment_unlead(struct nfsappend_segment_view *v)
 {
 	pthread_mutex_unlock(&v->shared->leader);
+	wake(v->shared);
+}
+
+uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *v)
+{
+	return atomic_load(&v->shared->turns);
+}
+
+int nfsappend_segment_sleep(struct nfsappend_segment_view *v, uint32_t turn,
+	struct nfsappend_waiting *w)
+{
+	struct nfsappend_segment *s = v->shared;
+	struct timespec t = {0, SLICE};
+	uint32_t now = turn;
+
+	if (!(turn & 1) &&
+		!atomic_compare_exchange_strong(&s->turns, &now, turn | 1) &&
+		now != (turn | 1))
+		return 0; /* a leader has ended */
+	if (nfsappend_sys(SYS_futex, (long)&s->turns, FUTEX_WAIT,
+		    (long)(turn | 1), (long)&t, 0, 0) != -ETIMEDOUT)
+		return 0;
+	/* One that waits for the lead may be stopped, or dead. */
+	disinherit(s, atomic_load(&s->heir));
+	/* Fatal signals, "not responding", the deadline. */
+	return nfsappend_wait_sleep(w, 1) != 0 ? -ETIMEDOUT : 0;
 }
 
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
@@ -415,22 +550,15 @@ uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
 {
 	struct nfsappend_segment *s = v->shared;
 	uint64_t have = s->allocated;
-	long fd, r;
 
 	if (want > NFSAPPEND_STAGE_MAX)
 		want = NFSAPPEND_STAGE_MAX;
-	if (have < FIRST_STAGE || have > SEGMENT_BYTES - sizeof *s)
+	if (have < FIRST_STAGE || have > STAGE_END - sizeof *s)
 		have = FIRST_STAGE; /* somebody scribbled on it */
 	if (want <= have)
 		return want;
-	/* Memory first, or a full /dev/shm would be a SIGBUS. */
-	fd = open_segment(v->path, O_RDWR);
-	if (fd < 0)
-		return (uint32_t)have;
-	r = sys_fallocate(fd, 0, 0, (off_t)(sizeof *s + want + PAGE - 1) /
-					      PAGE * PAGE);
-	sys_close(fd);
-	if (r == 0) {
+	if (grow(v, 0, (off_t)(sizeof *s + want + PAGE - 1) / PAGE * PAGE) ==
+		0) {
 		s->allocated = want;
 		have = want;
 	}

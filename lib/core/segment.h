@@ -47,6 +47,30 @@ struct nfsappend_segment {
 	uint32_t pending_len;
 	uint64_t pending_offset;
 
+	/* NFSv4.0: of a file's segment its state, of a client's segment the
+	 * client. */
+	struct nfsappend_slot slot;
+	struct nfsappend_client client;
+
+	/* Of a batch from the commit queue: bytes of it on stable storage and
+	 * the file's end behind them; what of them had landed before those
+	 * that are being sent. under_lock: these go under the mutex byte, and
+	 * their outcome is not noted yet; the slot tells (wrote). orphaned:
+	 * the leader died, or ran out of time, before it could tell the
+	 * writers. */
+	uint64_t landed;
+	uint64_t landed_end;
+	uint64_t batch_base;
+	uint32_t under_lock;
+	uint32_t orphaned;
+
+	/* Futex: grows by 2 whenever a leader ends; odd: somebody sleeps. */
+	_Atomic uint32_t turns;
+	/* Who waits for the lead itself goes before those who can queue, or
+	 * would never find it free: its pid and tid, or 0. */
+	_Atomic uint64_t heir;
+
+	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
 
 	_Atomic int64_t used_s; /* CLOCK_MONOTONIC, last use */
@@ -62,8 +86,11 @@ struct nfsappend_segment_view {
 	struct nfsappend_segment *shared;
 	bool is_private; /* anonymous */
 	pid_t registered; /* this process is among the users */
+	uint64_t ino;	 /* of the file that is mapped */
 	char path[300];	 /* in the runtime directory */
 };
+
+struct nfsappend_queue;
 
 /* key: what makes two processes meet. 0 or -ENOMEM; with no usable runtime
  * directory the segment is private, and told so once. */
@@ -71,11 +98,28 @@ int nfsappend_segment_open(struct nfsappend_segment_view *, const void *key,
 	size_t keylen);
 void nfsappend_segment_close(struct nfsappend_segment_view *);
 
+/* The commit queue, if memory stands behind it; make: see that it does (the
+ * first time two writers meet). NULL: each writer leads for itself. */
+struct nfsappend_queue *nfsappend_segment_queue(
+	struct nfsappend_segment_view *, bool make);
+
 /* Takes the leader lock: 0, 1 when the holder before died with it (the lock
  * is held, size_known is false, pending tells), -ETIMEDOUT. */
 int nfsappend_segment_lead(struct nfsappend_segment_view *,
 	struct nfsappend_waiting *);
+/* The same without waiting: -EBUSY. */
+int nfsappend_segment_trylead(struct nfsappend_segment_view *);
+/* Gives it back and wakes who sleeps for it. */
 void nfsappend_segment_unlead(struct nfsappend_segment_view *);
+
+/* To be read before trylead() and given to sleep(), which then misses no end
+ * of a leader: 0, or -ETIMEDOUT at the deadline. A leader that dies wakes
+ * nobody; the sleep is bounded. */
+uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *);
+int nfsappend_segment_sleep(struct nfsappend_segment_view *, uint32_t turn,
+	struct nfsappend_waiting *);
+/* Does no other process that is alive use it? */
+bool nfsappend_segment_alone(struct nfsappend_segment_view *);
 
 /* How many bytes of the stage can be used, at most want; as leader. */
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *,

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "core/log.h"
 #include "core/server.h"
 #include "core/slab.h"
+#include "core/userns.h"
 
 #define MS INT64_C(1000000)
 
@@ -41,8 +43,10 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 
 	memset(cred, 0, sizeof *cred);
 	/* setfsuid(-1) changes nothing and tells the id that files see. */
-	cred->uid = (uint32_t)nfsappend_sys(SYS_setfsuid, -1, 0, 0, 0, 0, 0);
-	cred->gid = (uint32_t)nfsappend_sys(SYS_setfsgid, -1, 0, 0, 0, 0, 0);
+	cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(SYS_setfsuid,
+		-1, 0, 0, 0, 0, 0));
+	cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(SYS_setfsgid,
+		-1, 0, 0, 0, 0, 0));
 	n = nfsappend_sys(SYS_getgroups, 256, (long)groups, 0, 0, 0, 0);
 	if (target->has_uid)
 		cred->uid = target->uid;
@@ -59,8 +63,32 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 		n = n > 0 ? NFSAPPEND_GROUPS_MAX : 0;
 	}
 	for (long i = 0; i < n; i++)
-		cred->groups[i] = groups[i];
+		cred->groups[i] = nfsappend_outside_gid(groups[i]);
 	cred->ngroups = n > 0 ? (uint32_t)n : 0;
+}
+
+void nfsappend_cred_real(struct nfsappend_cred *cred,
+	const struct nfsappend_target *target)
+{
+	if (!target->has_uid)
+		cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(
+			SYS_getuid, 0, 0, 0, 0, 0, 0));
+	if (!target->has_gid)
+		cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(
+			SYS_getgid, 0, 0, 0, 0, 0, 0));
+}
+
+uint64_t nfsappend_server_device(const struct nfsappend_server *s,
+	const struct nfsappend_attr *attr)
+{
+	const uint8_t *p = (const uint8_t *)&s->contact.address.sin6_addr;
+	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
+
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+	/* A major number that the kernel gives to nobody (it has 12 bits;
+	 * 0 is for unnamed devices, up to 511 are taken). */
+	return makedev(0xe00 | (h >> 40 & 0xff), h & 0xfffff);
 }
 
 static bool same(const struct nfsappend_server *s,
@@ -109,6 +137,18 @@ struct nfsappend_server *nfsappend_server_get(
 	}
 	pthread_mutex_unlock(&list_lock);
 	return s;
+}
+
+size_t nfsappend_server_key(const struct nfsappend_server *s, uint8_t *key)
+{
+	size_t len = (size_t)snprintf((char *)key, 60, "%u %u %u %u ",
+		s->target.version, s->cred.uid, s->cred.gid,
+		ntohs(s->contact.address.sin6_port));
+
+	memcpy(key + len, &s->contact.address.sin6_addr, 16);
+	len += 16;
+	memcpy(key + len, s->cred.groups, s->cred.ngroups * 4);
+	return len + s->cred.ngroups * 4;
 }
 
 static const char *cure(int error)
@@ -179,11 +219,19 @@ bool nfsappend_server_again(struct nfsappend_server *s,
 	 * while it is away. JUKEBOX and DELAY from 2 ms, since a delegation
 	 * is recalled in that time. */
 	int64_t first = *result == NFSAPPEND_DELAY ? 2 * MS : 10 * MS;
-	int64_t pause = first << (*tries < 7 ? *tries : 7);
+	unsigned shift = *result == NFSAPPEND_GRACE ? 5 : 7;
+	int64_t pause = first << (*tries < shift ? *tries : shift);
 
 	if (*result <= 0) {
 		nfsappend_wait_over(w);
 		return false;
+	}
+	if (*result == NFSAPPEND_GRACE && !w->grace) {
+		w->grace = true;
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_GRACE,
+			"server %s has restarted and is in its grace period; "
+			"waiting for its end",
+			s->name);
 	}
 	if (*result == NFSAPPEND_TIMED_OUT ||
 		nfsappend_wait_sleep(w, pause) != 0) {

@@ -10,6 +10,7 @@
 
 #include "core/backend.h"
 #include "core/process.h"
+#include "core/segment.h"
 
 /* Never given back: a process talks to few servers. */
 struct nfsappend_server {
@@ -19,6 +20,9 @@ struct nfsappend_server {
 	struct nfsappend_contact contact;
 	struct nfsappend_session *session; /* NULL: no contact yet */
 	pthread_mutex_t contacting;
+	/* NFSv4: see client.h. Set once, under contacting. */
+	struct nfsappend_segment_view client;
+	bool client_mapped;
 	char name[320]; /* nfs://host/path, for messages */
 };
 
@@ -32,13 +36,25 @@ void nfsappend_server_start(void);
 void nfsappend_cred_now(struct nfsappend_cred *,
 	const struct nfsappend_target *);
 
+/* The real ids in place of the effective ones. */
+void nfsappend_cred_real(struct nfsappend_cred *,
+	const struct nfsappend_target *);
+
 /* NULL: no memory. contact: from a placeholder, or NULL. */
 struct nfsappend_server *nfsappend_server_get(const struct nfsappend_target *,
 	const struct nfsappend_cred *, const struct nfsappend_contact *);
 
+/* What tells one server and credential from others, for the names of host
+ * segments: its length, at most 140. */
+size_t nfsappend_server_key(const struct nfsappend_server *, uint8_t *key);
+
 /* First contact if there was none; 0 or -errno, told in one message. */
 int nfsappend_server_contact(struct nfsappend_server *,
 	struct nfsappend_waiting *);
+
+/* st_dev of a file system on that server: never one of a local device. */
+uint64_t nfsappend_server_device(const struct nfsappend_server *,
+	const struct nfsappend_attr *);
 
 /*
  * What to do with the outcome of an operation that may be sent again:

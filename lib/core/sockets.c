@@ -121,6 +121,8 @@ void nfsappend_socket_drop(int slot)
 
 static int find(int fd)
 {
+	if (fd <= 0) /* the marks of slots without a socket */
+		return -1;
 	for (int i = 0; i < NFSAPPEND_SOCKETS; i++)
 		if (atomic_load(&sockets[i].fd) == fd)
 			return i;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "core/directory.h"
 #include "core/file.h"
 #include "core/placeholder.h"
 #include "core/process.h"
@@ -53,25 +54,47 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
 }
 
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
-	struct nfsappend_file *file)
+	uint32_t sync, struct nfsappend_file *file)
 {
 	struct nfsappend_open *o = nfsappend_slab_take(&opens);
 
 	if (o == NULL)
 		return NULL;
 	o->accmode = accmode;
+	o->sync = sync;
 	o->file = file;
+	o->dir = NULL;
 	if (identify(fd, &o->dev, &o->ino) != 0)
 		o->dev = o->ino = 0; /* never equal to anything: re-read */
 	atomic_store(&o->refs, 1);
 	return o;
 }
 
+struct nfsappend_open *nfsappend_open_directory(int fd, uint32_t flags,
+	struct nfsappend_directory *dir)
+{
+	struct nfsappend_open *o =
+		nfsappend_open_new(fd, O_RDONLY, flags, NULL);
+
+	if (o != NULL)
+		o->dir = dir;
+	return o;
+}
+
+static void give_back(struct nfsappend_file *file,
+	struct nfsappend_directory *dir)
+{
+	if (dir != NULL)
+		nfsappend_directory_put(dir);
+	else
+		nfsappend_file_put(file);
+}
+
 void nfsappend_open_put(struct nfsappend_open *o)
 {
 	if (atomic_fetch_sub(&o->refs, 1) != 1)
 		return;
-	nfsappend_file_put(o->file);
+	give_back(o->file, o->dir);
 	nfsappend_slab_give(&opens, o);
 }
 
@@ -201,7 +224,8 @@ static struct nfsappend_open *look(int fd, int *error)
 {
 	struct nfsappend_placeholder p;
 	struct nfsappend_open *o;
-	struct nfsappend_file *file;
+	struct nfsappend_file *file = NULL;
+	struct nfsappend_directory *dir = NULL;
 	nfsappend_slot *slot = slot_of(fd);
 	uintptr_t was = nfsappend_table_peek(fd);
 
@@ -212,12 +236,15 @@ static struct nfsappend_open *look(int fd, int *error)
 		return NULL;
 	if (nfsappend_placeholder_read(fd, &p) != 0) /* the marker by chance */
 		return NULL;
-	*error = nfsappend_file_inherit(&p, &file);
+	*error = p.type == NFSAPPEND_DIR
+		? nfsappend_directory_inherit(&p, &dir)
+		: nfsappend_file_inherit(&p, &file);
 	if (*error != 0)
 		return NULL;
-	o = nfsappend_open_new(fd, p.accmode, file);
+	o = dir != NULL ? nfsappend_open_directory(fd, p.sync, dir)
+			: nfsappend_open_new(fd, p.accmode, p.sync, file);
 	if (o == NULL) {
-		nfsappend_file_put(file);
+		give_back(file, dir);
 		*error = -ENOMEM;
 		return NULL;
 	}

@@ -15,6 +15,7 @@
 
 #include "core/backend.h"
 
+struct nfsappend_directory;
 struct nfsappend_file;
 
 /*
@@ -25,9 +26,11 @@ struct nfsappend_open {
 	void *slab_link;       /* the slab's */
 	_Atomic uint32_t refs; /* the table's and those of calls in progress */
 	uint32_t accmode;
+	uint32_t sync; /* O_SYNC, O_DSYNC as opened */
 	uint64_t dev; /* of the placeholder */
 	uint64_t ino;
 	struct nfsappend_file *file;
+	struct nfsappend_directory *dir; /* in place of file */
 };
 
 /* Values of a slot; larger ones are a struct nfsappend_open. */
@@ -81,7 +84,11 @@ void nfsappend_open_put(struct nfsappend_open *);
 void nfsappend_table_set(int fd, struct nfsappend_open *);
 /* A new object with one reference, identity read from fd. NULL: no memory. */
 struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
-	struct nfsappend_file *);
+	uint32_t sync, struct nfsappend_file *);
+
+/* The same for a directory, whose owner it becomes. */
+struct nfsappend_open *nfsappend_open_directory(int fd, uint32_t flags,
+	struct nfsappend_directory *);
 
 /* fd was closed or replaced: forget it, if it was one of ours. */
 void nfsappend_table_forget(int fd);

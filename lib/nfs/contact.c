@@ -25,15 +25,6 @@
  * a WRITE is staged in the host segment, which holds as much. */
 #define XFER_MAX (1 << 20)
 
-struct contact {
-	const struct nfsappend_target *target;
-	const struct nfsappend_cred *cred;
-	struct nfsappend_wait *wait;
-	struct sockaddr_in6 host; /* port: of the moment */
-	char *why;
-	size_t whylen;
-};
-
 /* IPv4 as an IPv4-mapped address (RFC 4291 section 2.5.5.2). */
 static void map_v4(const struct in_addr *v4, struct sockaddr_in6 *out)
 {
@@ -43,7 +34,7 @@ static void map_v4(const struct in_addr *v4, struct sockaddr_in6 *out)
 	memcpy(&out->sin6_addr.s6_addr[12], v4, 4);
 }
 
-static int resolve(struct contact *c)
+int nfsappend_contact_resolve(struct nfsappend_contacting *c)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
 	struct in_addr v4;
@@ -60,8 +51,8 @@ static int resolve(struct contact *c)
 	r = getaddrinfo(c->target->host, NULL, &hints, &list);
 	if (r != 0) {
 		snprintf(c->why, c->whylen,
-			"the name '%s' does not resolve (%s)",
-			c->target->host, gai_strerror(r));
+			"the name '%s' does not resolve (%s)", c->target->host,
+			gai_strerror(r));
 		return -EHOSTUNREACH;
 	}
 	if (list->ai_family == AF_INET)
@@ -73,9 +64,8 @@ static int resolve(struct contact *c)
 	return 0;
 }
 
-/* Connects to the port. Silence is waited out; a refusal is an answer. */
-static int reach(struct contact *c, unsigned port, const char *what,
-	struct nfsappend_connection **out)
+int nfsappend_contact_reach(struct nfsappend_contacting *c, unsigned port,
+	const char *what, struct nfsappend_connection **out)
 {
 	struct timespec t;
 	int r;
@@ -101,10 +91,10 @@ static int reach(struct contact *c, unsigned port, const char *what,
 		return -EIO;
 	}
 	snprintf(c->why, c->whylen, "port %u (%s): %s", port, what,
-		r == -ECONNREFUSED		    ? "connection refused"
-			: r == -EHOSTUNREACH	    ? "no route to host"
-			: r == -ENETUNREACH	    ? "network unreachable"
-			: r == -EMFILE || r == -ENFILE
+		r == -ECONNREFUSED   ? "connection refused"
+		: r == -EHOSTUNREACH ? "no route to host"
+		: r == -ENETUNREACH  ? "network unreachable"
+		: r == -EMFILE || r == -ENFILE
 			? "no free descriptor in this process"
 			: "connection failed");
 	return r;
@@ -117,11 +107,12 @@ static int decode_port(void *data, void *out)
 	return 0;
 }
 
-static int ask_portmapper(struct contact *c, int program, uint32_t *port)
+static int ask_portmapper(
+	struct nfsappend_contacting *c, int program, uint32_t *port)
 {
 	struct nfsappend_connection *conn;
 	struct nfsappend_call call = {.decode = decode_port, .out = port};
-	int r = reach(c, PORTMAP_PORT, "rpcbind", &conn);
+	int r = nfsappend_contact_reach(c, PORTMAP_PORT, "rpcbind", &conn);
 
 	if (r != 0)
 		return r;
@@ -134,14 +125,15 @@ static int ask_portmapper(struct contact *c, int program, uint32_t *port)
 	return 0;
 }
 
-static int find_ports(struct contact *c, uint32_t *nfs, uint32_t *mount)
+static int find_ports(
+	struct nfsappend_contacting *c, uint32_t *nfs, uint32_t *mount)
 {
 	int r;
 
 	*nfs = c->target->nfsport;
 	*mount = c->target->mountport;
-	if (*nfs == 0 && (ask_portmapper(c, NFS_PROGRAM, nfs) != 0 ||
-				 *nfs == 0))
+	if (*nfs == 0 &&
+		(ask_portmapper(c, NFS_PROGRAM, nfs) != 0 || *nfs == 0))
 		*nfs = NFS_PORT;
 	if (*mount != 0)
 		return 0;
@@ -170,18 +162,18 @@ static int decode_mount(void *data, void *out)
 	return 0;
 }
 
-static int mount_path(struct contact *c, uint32_t port, char *path,
+static int mount_path(struct nfsappend_contacting *c, uint32_t port, char *path,
 	struct nfsappend_fh *fh)
 {
 	struct nfsappend_connection *conn;
 	struct nfsappend_call call = {.decode = decode_mount, .out = fh};
-	int r = reach(c, port, "MOUNT", &conn);
+	int r = nfsappend_contact_reach(c, port, "MOUNT", &conn);
 
 	if (r != 0)
 		return r;
 	r = nfsappend_call_wait(conn, c->wait, &call,
-		rpc_mount3_mnt_async(conn->rpc, nfsappend_call_done, path,
-			&call));
+		rpc_mount3_mnt_async(
+			conn->rpc, nfsappend_call_done, path, &call));
 	nfsappend_disconnect(conn);
 	if (r == NFSAPPEND_DELAY || r > 0) {
 		snprintf(c->why, c->whylen, "no usable answer from MOUNT");
@@ -202,7 +194,7 @@ static int mount_path(struct contact *c, uint32_t port, char *path,
  * and not every server mounts a folder of an export. So the whole path
  * first, then its parents; *rest is what is left to look up.
  */
-static int mount_longest(struct contact *c, uint32_t port,
+static int mount_longest(struct nfsappend_contacting *c, uint32_t port,
 	struct nfsappend_fh *fh, const char **rest)
 {
 	char path[sizeof c->target->path], why[256] = "";
@@ -247,13 +239,13 @@ static int decode_fsinfo(void *data, void *out)
 	return 0;
 }
 
-static uint32_t sane(uint32_t max)
+uint32_t nfsappend_contact_transfer(uint64_t max)
 {
-	return max < 512 ? 512 : max > XFER_MAX ? XFER_MAX : max;
+	return max < 512 ? 512 : max > XFER_MAX ? XFER_MAX : (uint32_t)max;
 }
 
-static int get_fsinfo(struct contact *c, struct nfsappend_session *s,
-	struct nfsappend_contact *out)
+static int get_fsinfo(struct nfsappend_contacting *c,
+	struct nfsappend_session *s, struct nfsappend_contact *out)
 {
 	FSINFO3args args;
 	struct transfer t = {0, 0};
@@ -261,15 +253,38 @@ static int get_fsinfo(struct contact *c, struct nfsappend_session *s,
 
 	args.fsroot.data.data_len = out->root.len;
 	args.fsroot.data.data_val = (char *)out->root.data;
-	NFSAPPEND_RPC(s, c->wait, r, rpc_nfs3_fsinfo_async, &args,
-		decode_fsinfo, &t);
-	out->rtmax = sane(t.rtmax);
-	out->wtmax = sane(t.wtmax);
+	NFSAPPEND_RPC(
+		s, c->wait, r, rpc_nfs3_fsinfo_async, &args, decode_fsinfo, &t);
+	out->rtmax = nfsappend_contact_transfer(t.rtmax);
+	out->wtmax = nfsappend_contact_transfer(t.wtmax);
 	return r;
 }
 
+void nfsappend_contact_no_folder(struct nfsappend_contacting *c, int error)
+{
+	snprintf(c->why, c->whylen, "%.150s is %s", c->target->path,
+		error == -ENOENT    ? "not there on the server"
+		: error == -ENOTDIR ? "not a directory"
+				    : "not accessible");
+}
+
+struct nfsappend_session *nfsappend_contact_session(
+	struct nfsappend_contacting *c, struct nfsappend_connection *conn,
+	struct nfsappend_contact *out)
+{
+	struct nfsappend_session *s;
+
+	out->address = c->host;
+	s = nfsappend_session_get(c->target, out, c->cred);
+	if (s == NULL)
+		nfsappend_disconnect(conn);
+	else
+		nfsappend_session_adopt(s, conn);
+	return s;
+}
+
 /* The folders of the URL's path below the export. */
-static int descend(struct contact *c, struct nfsappend_session *s,
+static int descend(struct nfsappend_contacting *c, struct nfsappend_session *s,
 	const char *rest, struct nfsappend_fh *root)
 {
 	char name[NFSAPPEND_NAME_MAX + 1];
@@ -293,11 +308,7 @@ static int descend(struct contact *c, struct nfsappend_session *s,
 	if (r == 0 && attr.type != NFSAPPEND_DIR)
 		r = -ENOTDIR;
 	if (r != 0)
-		snprintf(c->why, c->whylen,
-			"%.150s is %s", c->target->path,
-			r == -ENOENT	   ? "not there on the server"
-				: r == -ENOTDIR ? "not a directory"
-						: "not accessible");
+		nfsappend_contact_no_folder(c, r);
 	return r;
 }
 
@@ -305,12 +316,15 @@ int nfsappend_contact3(const struct nfsappend_target *target,
 	const struct nfsappend_cred *cred, struct nfsappend_wait *wait,
 	struct nfsappend_contact *out, char *why, size_t whylen)
 {
-	struct contact c = {.target = target, .cred = cred, .wait = wait,
-		.why = why, .whylen = whylen};
+	struct nfsappend_contacting c = {.target = target,
+		.cred = cred,
+		.wait = wait,
+		.why = why,
+		.whylen = whylen};
 	struct nfsappend_session *s;
 	uint32_t nfs_port = 0, mount_port = 0;
 	const char *rest;
-	int r = resolve(&c);
+	int r = nfsappend_contact_resolve(&c);
 
 	if (r == 0)
 		r = find_ports(&c, &nfs_port, &mount_port);
@@ -322,22 +336,19 @@ int nfsappend_contact3(const struct nfsappend_target *target,
 	 * waited out. */
 	struct nfsappend_connection *conn;
 
-	r = reach(&c, nfs_port, "NFS", &conn);
+	r = nfsappend_contact_reach(&c, nfs_port, "NFS", &conn);
 	if (r != 0)
 		return r;
-	out->address = c.host;
-	s = nfsappend_session_get(target, out, cred);
-	if (s == NULL) {
-		nfsappend_disconnect(conn);
+	s = nfsappend_contact_session(&c, conn, out);
+	if (s == NULL)
 		return -ENOMEM;
-	}
-	nfsappend_session_adopt(s, conn);
 	r = get_fsinfo(&c, s, out);
 	if (r == 0)
 		r = descend(&c, s, rest, &out->root);
 	else
-		snprintf(why, whylen, "the NFS service on port %u gives no "
-				      "usable answer",
+		snprintf(why, whylen,
+			"the NFS service on port %u gives no "
+			"usable answer",
 			nfs_port);
 	if (r > 0)
 		r = -EIO;

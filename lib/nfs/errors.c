@@ -7,6 +7,7 @@
 #include <nfsc/libnfs.h>
 #include <nfsc/libnfs-raw-mount.h>
 #include <nfsc/libnfs-raw-nfs.h>
+#include <nfsc/libnfs-raw-nfs4.h>
 
 #include "core/backend.h"
 #include "nfs/errors.h"
@@ -83,5 +84,57 @@ int nfsappend_errno_mount3(int status)
 		return -EOPNOTSUPP;
 	default:
 		return -EIO;
+	}
+}
+
+int nfsappend_errno4(uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_SYMLINK:
+		return -ELOOP;
+	case NFS4ERR_WRONGSEC:
+		return -EPERM;
+	case NFS4ERR_SHARE_DENIED:
+	case NFS4ERR_LOCKED:
+	case NFS4ERR_OPENMODE:
+		return -EACCES;
+	case NFS4ERR_FILE_OPEN:
+		return -EBUSY;
+	case NFS4ERR_BADNAME:
+	case NFS4ERR_BADCHAR:
+	case NFS4ERR_BADOWNER:
+		return -EINVAL;
+	case NFS4ERR_FHEXPIRED:
+		return -ESTALE;
+	case NFS4ERR_ATTRNOTSUPP:
+	case NFS4ERR_LOCK_NOTSUPP:
+	case NFS4ERR_OP_ILLEGAL:
+		return -EOPNOTSUPP;
+	case NFS4ERR_MINOR_VERS_MISMATCH:
+		return -EPROTONOSUPPORT;
+	case NFS4ERR_MOVED:
+		return -EREMOTE;
+	case NFS4ERR_GRACE:
+		return NFSAPPEND_GRACE;
+	case NFS4ERR_RESOURCE:
+	case NFS4ERR_LEASE_MOVED:
+		return NFSAPPEND_DELAY;
+	case NFS4ERR_NO_GRACE:
+	case NFS4ERR_RECLAIM_BAD:
+	case NFS4ERR_RECLAIM_CONFLICT:
+		return NFSAPPEND_NO_RECLAIM;
+	case NFS4ERR_NOT_SAME:
+		return NFSAPPEND_NOT_END;
+	case NFS4ERR_STALE_CLIENTID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_OLD_STATEID:
+	case NFS4ERR_BAD_SEQID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_CB_PATH_DOWN:
+	case NFS4ERR_ADMIN_REVOKED:
+		return NFSAPPEND_STATE_LOST;
+	default: /* the common ones have the numbers of NFSv3 */
+		return nfsappend_errno3((int)status);
 	}
 }

@@ -12,7 +12,7 @@
 #include "nfs/nfs3.h"
 #include "nfs/session.h"
 
-static nfs_fh3 fh3(const struct nfsappend_fh *fh)
+nfs_fh3 nfsappend_fh3(const struct nfsappend_fh *fh)
 {
 	nfs_fh3 f;
 
@@ -70,7 +70,7 @@ int nfsappend_nfs3_getattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	struct nfsappend_attr *attr)
 {
-	GETATTR3args args = {.object = fh3(fh)};
+	GETATTR3args args = {.object = nfsappend_fh3(fh)};
 	GETATTR3res res = {0};
 	struct nfsappend_exchange x = {.program = NFS_PROGRAM,
 		.version = NFS_V3,
@@ -97,7 +97,7 @@ int nfsappend_nfs3_setattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	unsigned set, const struct nfsappend_attr *attr)
 {
-	SETATTR3args args = {.object = fh3(fh)};
+	SETATTR3args args = {.object = nfsappend_fh3(fh)};
 	sattr3 *a = &args.new_attributes;
 	int r;
 
@@ -149,7 +149,7 @@ int nfsappend_nfs3_lookup(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *dir,
 	const char *name, struct nfsappend_fh *fh, struct nfsappend_attr *attr)
 {
-	LOOKUP3args args = {.what = {fh3(dir), (char *)name}};
+	LOOKUP3args args = {.what = {nfsappend_fh3(dir), (char *)name}};
 	struct found f = {fh, attr, false};
 	int r;
 
@@ -174,7 +174,7 @@ int nfsappend_nfs3_access(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint32_t asked, uint32_t *granted)
 {
-	ACCESS3args args = {.object = fh3(fh), .access = asked};
+	ACCESS3args args = {.object = nfsappend_fh3(fh), .access = asked};
 	int r;
 
 	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_access_async, &args, decode_access,
@@ -206,7 +206,7 @@ int nfsappend_nfs3_readlink(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh, char *buf,
 	size_t len)
 {
-	READLINK3args args = {.symlink = fh3(fh)};
+	READLINK3args args = {.symlink = nfsappend_fh3(fh)};
 	struct text t = {buf, len};
 	int r;
 
@@ -238,7 +238,7 @@ int nfsappend_nfs3_create(struct nfsappend_session *s,
 	uint64_t verifier, struct nfsappend_fh *fh,
 	struct nfsappend_attr *attr)
 {
-	CREATE3args args = {.where = {fh3(dir), (char *)name}};
+	CREATE3args args = {.where = {nfsappend_fh3(dir), (char *)name}};
 	struct found f = {fh, attr, false};
 	int r;
 
@@ -286,7 +286,7 @@ int nfsappend_nfs3_read(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, void *buf, uint32_t *len, bool *eof)
 {
-	READ3args args = {.file = fh3(fh), .offset = offset, .count = *len};
+	READ3args args = {.file = nfsappend_fh3(fh), .offset = offset, .count = *len};
 	struct reading in = {buf, *len, eof};
 	int r;
 
@@ -340,7 +340,7 @@ int nfsappend_nfs3_write(struct nfsappend_session *s,
 	struct nfsappend_written *written)
 {
 	WRITE3args args = {
-		.file = fh3(fh),
+		.file = nfsappend_fh3(fh),
 		.offset = offset,
 		.count = len,
 		.stable = FILE_SYNC,
@@ -379,7 +379,7 @@ int nfsappend_nfs3_commit(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	uint64_t offset, uint32_t len, uint64_t *verifier)
 {
-	COMMIT3args args = {.file = fh3(fh), .offset = offset, .count = len};
+	COMMIT3args args = {.file = nfsappend_fh3(fh), .offset = offset, .count = len};
 	int r;
 
 	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_commit_async, &args, decode_commit,

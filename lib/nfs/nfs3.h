@@ -8,6 +8,8 @@
 
 #include "core/backend.h"
 
+/* Points into fh: for the arguments of a call. */
+nfs_fh3 nfsappend_fh3(const struct nfsappend_fh *);
 void nfsappend_attr3(const fattr3 *, struct nfsappend_attr *);
 
 int nfsappend_nfs3_getattr(struct nfsappend_session *, struct nfsappend_wait *,

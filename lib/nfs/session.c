@@ -21,16 +21,17 @@ struct nfsappend_session *nfsappend_session_get(
 {
 	struct nfsappend_session *s;
 
-	(void)target;
 	pthread_mutex_lock(&list_lock);
 	for (s = sessions; s != NULL; s = s->next)
-		if (!memcmp(&s->address, &contact->address,
-			    sizeof s->address) &&
+		if (s->version == target->version &&
+			!memcmp(&s->address, &contact->address,
+				sizeof s->address) &&
 			!memcmp(&s->cred, cred, sizeof s->cred))
 			break;
 	if (s == NULL && (s = calloc(1, sizeof *s)) != NULL) {
 		s->address = contact->address;
 		s->cred = *cred;
+		s->version = target->version;
 		pthread_mutex_init(&s->lock, NULL);
 		s->next = sessions;
 		sessions = s;

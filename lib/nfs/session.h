@@ -13,6 +13,7 @@ struct nfsappend_session {
 	struct nfsappend_session *next; /* of all, for the child of a fork */
 	struct sockaddr_in6 address;
 	struct nfsappend_cred cred;
+	unsigned version; /* 3 or 4 */
 	pthread_mutex_t lock;
 	struct nfsappend_connection *idle; /* under lock; latest first */
 	unsigned count;			   /* under lock; idle and in use */

@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include "core/io.h"
 #include "preload/hook.h"
+#include "preload/times.h"
 
 /* fd is ours: evaluates expr with use, returns. */
 #define IF_OURS(fd, expr)                                                      \
@@ -62,28 +64,26 @@ NFSAPPEND_HOOK int fchown(int fd, uid_t uid, gid_t gid)
 	return NFSAPPEND_REAL(fchown)(fd, uid, gid);
 }
 
-static unsigned time_bits(const struct timespec *t, unsigned given,
-	unsigned now)
+static int set_times(struct nfsappend_open *o, const struct timespec times[2])
 {
-	if (t == NULL || t->tv_nsec == UTIME_NOW)
-		return now;
-	return t->tv_nsec == UTIME_OMIT ? 0 : given;
+	struct nfsappend_attr a = {0};
+	int set = nfsappend_times(times, &a);
+
+	return set <= 0 ? set : nfsappend_io_setattr(o, (unsigned)set, &a);
 }
 
 NFSAPPEND_HOOK int futimens(int fd, const struct timespec times[2])
 {
-	unsigned set = time_bits(times, NFSAPPEND_SET_ATIME,
-			       NFSAPPEND_SET_ATIME_NOW) |
-		time_bits(times != NULL ? times + 1 : NULL,
-			NFSAPPEND_SET_MTIME, NFSAPPEND_SET_MTIME_NOW);
-	struct nfsappend_attr a = {0};
-
-	if (times != NULL) {
-		a.atime = times[0];
-		a.mtime = times[1];
-	}
-	IF_OURS(fd, nfsappend_io_setattr(use.open, set, &a));
+	IF_OURS(fd, set_times(use.open, times));
 	return NFSAPPEND_REAL(futimens)(fd, times);
+}
+
+NFSAPPEND_HOOK int futimes(int fd, const struct timeval times[2])
+{
+	struct timespec t[2];
+
+	IF_OURS(fd, set_times(use.open, nfsappend_timespecs(times, t)));
+	return NFSAPPEND_REAL(futimes)(fd, times);
 }
 
 /* NFSv3 has no ALLOCATE (RFC 7862 brought it). */

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The end of a process image: the statistics line goes out before exec() and
- * exit. Descriptors live on by themselves.
+ * exit. Descriptors live on by themselves. A program below a map is refused.
  */
 #include "config.h"
 
 #include <alloca.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/log.h"
+#include "core/query.h"
 #include "core/stats.h"
-#include "preload/hook.h"
+#include "preload/path.h"
 #include "preload/stdio_slots.h"
 
 extern int execveat(int, const char *, char *const[], char *const[], int);
@@ -48,43 +53,121 @@ NFSAPPEND_HOOK void _Exit(int status)
 	_exit(status);
 }
 
+static int refuse(const char *path)
+{
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_UNSUPPORTED,
+		"%s: a program under NFSAPPEND_MAP cannot be run, since the "
+		"kernel does not see it; the program that tried gets EACCES; "
+		"copy it to a local disk",
+		path);
+	return -EACCES;
+}
+
+/* The kernel cannot load what only we can read. */
+static int refuse_program(int dirfd, const char *path)
+{
+	int r = nfsappend_path_access(dirfd, path, X_OK, AT_EACCESS);
+
+	return r != 0 ? r : refuse(path);
+}
+
+static bool refuse_descriptor(int fd)
+{
+	struct nfsappend_use use;
+
+	if (!nfsappend_use_begin(&use, fd))
+		return false;
+	nfsappend_use_end(&use);
+	errno = -refuse("the file of the descriptor");
+	return true;
+}
+
 NFSAPPEND_HOOK int execve(const char *path, char *const argv[],
 	char *const envp[])
 {
 	image_ends();
-	return NFSAPPEND_REAL(execve)(path, argv, envp);
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
+		refuse_program(AT_FDCWD, path),
+		NFSAPPEND_REAL(execve)(path, argv, envp));
 }
 
 NFSAPPEND_HOOK int execv(const char *path, char *const argv[])
 {
 	image_ends();
-	return NFSAPPEND_REAL(execv)(path, argv);
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
+		refuse_program(AT_FDCWD, path),
+		NFSAPPEND_REAL(execv)(path, argv));
 }
 
-NFSAPPEND_HOOK int execvp(const char *file, char *const argv[])
-{
-	image_ends();
-	return NFSAPPEND_REAL(execvp)(file, argv);
-}
-
+/* Without a slash it is looked for in $PATH, by glibc. */
 NFSAPPEND_HOOK int execvpe(const char *file, char *const argv[],
 	char *const envp[])
 {
 	image_ends();
-	return NFSAPPEND_REAL(execvpe)(file, argv, envp);
+	if (strchr(file, '/') == NULL)
+		return NFSAPPEND_REAL(execvpe)(file, argv, envp);
+	NFSAPPEND_PATH_CALL(AT_FDCWD, file, false,
+		refuse_program(AT_FDCWD, file),
+		NFSAPPEND_REAL(execvpe)(file, argv, envp));
+}
+
+NFSAPPEND_HOOK int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
 }
 
 NFSAPPEND_HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	image_ends();
-	return NFSAPPEND_REAL(fexecve)(fd, argv, envp);
+	return refuse_descriptor(fd) ? -1
+				     : NFSAPPEND_REAL(fexecve)(fd, argv, envp);
 }
 
 NFSAPPEND_HOOK int execveat(int fd, const char *path, char *const argv[],
 	char *const envp[], int flags)
 {
 	image_ends();
-	return NFSAPPEND_REAL(execveat)(fd, path, argv, envp, flags);
+	if (flags & AT_EMPTY_PATH && path[0] == '\0' && refuse_descriptor(fd))
+		return -1;
+	NFSAPPEND_PATH_CALL(fd, path, false, refuse_program(fd, path),
+		NFSAPPEND_REAL(execveat)(fd, path, argv, envp, flags));
+}
+
+/* These return the error; they call execve() inside libc. */
+static int refuse_spawn(const char *path)
+{
+	int saved = errno, r;
+
+	if (strchr(path, '/') == NULL ||
+		!nfsappend_path_before(AT_FDCWD, path, false))
+		return 0;
+	r = refuse_program(AT_FDCWD, path);
+	errno = saved;
+	return r == NFSAPPEND_NOT_OURS ? 0 : -r;
+}
+
+NFSAPPEND_HOOK int posix_spawn(pid_t *pid, const char *path,
+	const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	int r = refuse_spawn(path);
+
+	if (r != 0)
+		return r;
+	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
+	return NFSAPPEND_REAL(posix_spawn)(pid, path, actions, attr, argv,
+		envp);
+}
+
+NFSAPPEND_HOOK int posix_spawnp(pid_t *pid, const char *file,
+	const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	int r = refuse_spawn(file);
+
+	return r != 0 ? r
+		      : NFSAPPEND_REAL(posix_spawnp)(pid, file, actions, attr,
+				argv, envp);
 }
 
 /* The arguments up to the NULL as an array on the stack, as glibc does; no

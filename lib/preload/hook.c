@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "config.h"
 
+#include "core/placeholder.h"
 #include "preload/hook.h"
 
 bool nfsappend_use_slowly(struct nfsappend_use *use, int fd)
@@ -19,6 +20,15 @@ bool nfsappend_use_slowly(struct nfsappend_use *use, int fd)
 		return true;
 	nfsappend_guard_leave(&use->guard);
 	return false;
+}
+
+bool nfsappend_escaped(int fd)
+{
+	if (errno != EPERM || !nfsappend_active || nfsappend_depth != 0 ||
+		!nfsappend_placeholder_marked(fd))
+		return false;
+	nfsappend_table_unsure(fd);
+	return true;
 }
 
 void nfsappend_use_end(struct nfsappend_use *use)

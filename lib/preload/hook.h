@@ -56,6 +56,11 @@ static inline bool nfsappend_use_begin_cancellable(struct nfsappend_use *use,
 
 void nfsappend_use_end(struct nfsappend_use *);
 
+/* After a write that the kernel refused: was it to a placeholder that a raw
+ * system call of the program's has put under the number? Its seals answer
+ * EPERM, so nothing is lost and nothing need be asked before. */
+bool nfsappend_escaped(int fd);
+
 /* -errno to -1 and errno. */
 static inline ssize_t nfsappend_result(ssize_t r)
 {

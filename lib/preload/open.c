@@ -6,51 +6,68 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "core/config_env.h"
 #include "core/opening.h"
-#include "core/path.h"
 #include "core/placeholder.h"
-#include "preload/hook.h"
 #include "preload/open.h"
+#include "preload/path.h"
 
 extern int __open_2(const char *, int);
 extern int __open64_2(const char *, int);
 extern int __openat_2(int, const char *, int);
 extern int __openat64_2(int, const char *, int);
 
-/* No map is there, and no link to one. */
-static bool special(const char *path)
+/* The number that /dev/stdout, /dev/fd/N or /proc/self/fd/N stands for. */
+static int descriptor_named(const char *path)
 {
-	return path[0] == '/' &&
-		((path[1] == 'd' && strncmp(path, "/dev/", 5) == 0) ||
-			(path[1] == 'p' && strncmp(path, "/proc/", 6) == 0));
+	static const char *const names[] = {"/dev/stdin", "/dev/stdout",
+		"/dev/stderr"};
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/",
+		"/proc/thread-self/fd/"};
+	int n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strcmp(path, names[i]) == 0)
+			return i;
+		if (strncmp(path, folders[i], len) != 0)
+			continue;
+		path += len;
+		if (*path == '\0')
+			return -1;
+		for (; *path >= '0' && *path <= '9' && n < 1 << 20; path++)
+			n = n * 10 + (*path - '0');
+		return *path == '\0' ? n : -1;
+	}
+	return -1;
 }
 
-/* Might the path name a descriptor (/dev/stdout, /proc/self/fd/1)? Not those
- * that are opened often, /dev/null, /dev/shm: the question is a system call. */
-static bool names_descriptor(const char *path)
+/* The same file once more, if that number is one of ours. */
+static bool opens_again(const char *path, int flags, int *result)
 {
-	return special(path) &&
-		(path[1] == 'p' || strncmp(path, "/dev/fd", 7) == 0 ||
-			strncmp(path, "/dev/std", 8) == 0);
+	struct nfsappend_use use;
+	int fd = descriptor_named(path);
+
+	if (fd < 0 || !nfsappend_use_begin(&use, fd))
+		return false;
+	*result = use.error != 0 ? use.error
+				 : nfsappend_open_again(use.open, flags);
+	nfsappend_use_end(&use);
+	*result = (int)nfsappend_result(*result);
+	return true;
 }
 
 bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	int *result)
 {
-	bool lexical;
-
-	if (!nfsappend_active || nfsappend_depth != 0 || !nfsappend_start() ||
-		nfsappend_config.nmaps == 0 || path == NULL)
-		return false;
-	lexical = path[0] == '/' && nfsappend_path_match(path) != NULL;
-	/* Where DIR is on this host too, a path could reach it by a link or
-	 * by the working directory, and the kernel would open it there. */
-	if (!lexical &&
-		(!nfsappend_config.any_local || special(path)))
-		return false;
 	int saved = errno;
 
+	if (nfsappend_active && nfsappend_depth == 0 && path != NULL &&
+		nfsappend_path_of_descriptor(path) &&
+		opens_again(path, flags, result))
+		return true;
+	if (!nfsappend_path_before(dirfd, path, flags & O_CREAT))
+		return false;
 	*result = nfsappend_open_path(dirfd, path, flags, mode);
 	if (*result == NFSAPPEND_NOT_OURS) {
 		errno = saved;
@@ -58,17 +75,6 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	}
 	*result = (int)nfsappend_result(*result);
 	return true;
-}
-
-/* Another open of a placeholder's memfd. */
-static NFSAPPEND_APART void reopened(int fd)
-{
-	struct nfsappend_placeholder p;
-
-	if (nfsappend_placeholder_read(fd, &p) == 0) {
-		nfsappend_placeholder_mark(fd);
-		nfsappend_table_unsure(fd);
-	}
 }
 
 int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
@@ -80,17 +86,20 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 		return result;
 	if (result >= 0) {
 		nfsappend_table_opened(result);
-		if (names_descriptor(path))
-			reopened(result);
+		/* Another open of a placeholder's memfd. */
+		if (nfsappend_path_of_descriptor(path)) {
+			struct nfsappend_placeholder p;
+
+			if (nfsappend_placeholder_read(result, &p) == 0) {
+				nfsappend_placeholder_mark(result);
+				nfsappend_table_unsure(result);
+			}
+		}
 		return result;
 	}
-	saved = errno;
-	/* DIR need not exist on this host: a relative path, a link or an
-	 * odd spelling ends nowhere. */
-	if ((saved != ENOENT && saved != ENOTDIR) ||
-		nfsappend_config.nmaps == 0 || path == NULL ||
-		nfsappend_config.any_local)
+	if (!nfsappend_path_after(dirfd, path))
 		return result;
+	saved = errno;
 	r = nfsappend_open_path(dirfd, path, flags, mode);
 	if (r == NFSAPPEND_NOT_OURS) {
 		errno = saved;
@@ -113,11 +122,10 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 #define OPEN(name, dirfd, path, flags, mode, call)                             \
 	do {                                                                   \
 		int result_;                                                   \
-		if (!nfsappend_active)                                         \
-			return NFSAPPEND_REAL(name) call;                      \
 		if (nfsappend_open_before((dirfd), (path), (flags), (mode),    \
 			    &result_))                                         \
 			return result_;                                        \
+		path = NFSAPPEND_PATH_OUT((dirfd), (path));                    \
 		return nfsappend_open_after((dirfd), (path), (flags), (mode),  \
 			NFSAPPEND_REAL(name) call);                            \
 	} while (0)

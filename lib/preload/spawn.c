@@ -67,6 +67,9 @@ NFSAPPEND_HOOK int posix_spawn_file_actions_addopen(
 	if (ours >= 0)
 		ours = out_of_the_way(ours);
 	r = ours < 0 ? errno : 0;
+	if (r == ENOENT) /* for the spawn to find, as POSIX has it */
+		return NFSAPPEND_REAL(posix_spawn_file_actions_addopen)(
+			actions, fd, "/proc/self/no such file", O_RDONLY, 0);
 	if (r == 0 && !keep(actions, ours))
 		r = ENOMEM;
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/config_env.h"
+#include "core/directory.h"
 #include "core/file.h"
 #include "core/log.h"
 #include "core/placeholder.h"
@@ -21,8 +22,7 @@
 
 enum { NEW, BUSY, STARTED = NFSAPPEND_STARTED };
 int nfsappend_start_state;
-#define START_TICKS 10000 /* of 50 us: half a second or more */
-/* This thread is at it: what it calls passes through. */
+static pid_t starter; /* the process in which it is BUSY */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
 static char *const *initial_environment; /* of the constructor */
 
@@ -112,6 +112,7 @@ static void start_once(void)
 	nfsappend_sockets_start(); /* its sockets go first in a child */
 	nfsappend_table_start();
 	nfsappend_file_start();
+	nfsappend_directory_start();
 	nfsappend_server_start();
 	nfsappend_backend_loader = load_module;
 	nfsappend_reals_find();
@@ -126,27 +127,6 @@ static void start_once(void)
 	nfsappend_guard_leave(&guard);
 }
 
-/* Another thread is at it: its answer, not the kernel, decides where our
- * thread's file is. Bounded, since the starter may want the dynamic linker's
- * lock, which a thread that runs constructors holds; and in the child of a
- * fork there is no starter. */
-static bool wait_for_start(void)
-{
-	static bool gave_up;
-	const struct timespec tick = {0, 50000};
-
-	if (starting || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
-		return false;
-	for (int i = 0; i < START_TICKS; i++) {
-		nfsappend_sys(SYS_nanosleep, (long)&tick, 0, 0, 0, 0, 0);
-		if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
-			STARTED)
-			return nfsappend_active;
-	}
-	__atomic_store_n(&gave_up, true, __ATOMIC_RELAXED);
-	return false;
-}
-
 bool nfsappend_start_now(void)
 {
 	int new = NEW;
@@ -154,9 +134,28 @@ bool nfsappend_start_now(void)
 	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
 		STARTED)
 		return nfsappend_active;
+	if (starting) /* a hook called by what we call there */
+		return false;
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) == NEW)
+		__atomic_store_n(&starter, sys_getpid(), __ATOMIC_RELAXED);
 	if (!__atomic_compare_exchange_n(&nfsappend_start_state, &new, BUSY,
-		    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return new == STARTED ? nfsappend_active : wait_for_start();
+		    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		/* Another thread is at it: this one's open() may be the
+		 * first of a mapped path. */
+		while (__atomic_load_n(&nfsappend_start_state,
+			       __ATOMIC_ACQUIRE) != STARTED) {
+			nfsappend_sys(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+			/* Forked away from it: nobody is at it here. */
+			if (__atomic_load_n(&starter, __ATOMIC_RELAXED) !=
+				sys_getpid())
+				__atomic_store_n(&nfsappend_start_state, NEW,
+					__ATOMIC_RELEASE);
+			if (__atomic_load_n(&nfsappend_start_state,
+				    __ATOMIC_ACQUIRE) == NEW)
+				return nfsappend_start();
+		}
+		return nfsappend_active;
+	}
 	int saved = errno;
 
 	starting = true;

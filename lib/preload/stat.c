@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The stat family on descriptors. */
+/* The stat family, on descriptors and on paths. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -8,9 +8,16 @@
 #include <sys/sysmacros.h>
 
 #include "core/io.h"
+#include "core/query.h"
 #include "preload/hook.h"
-#include "preload/stat_fill.h"
+#include "preload/path.h"
+#include "preload/stat.h"
 
+/* Before glibc 2.33 these are all there is. */
+extern int __xstat(int, const char *, struct stat *);
+extern int __xstat64(int, const char *, struct stat64 *);
+extern int __lxstat(int, const char *, struct stat *);
+extern int __lxstat64(int, const char *, struct stat64 *);
 extern int __fxstat(int, int, struct stat *);
 extern int __fxstat64(int, int, struct stat64 *);
 extern int __fxstatat(int, int, const char *, struct stat *, int);
@@ -32,27 +39,28 @@ static mode_t type_bits(uint32_t type)
 	return type < sizeof bits / sizeof *bits ? bits[type] : 0;
 }
 
-int nfsappend_fill_stat(struct nfsappend_open *o, struct stat *st)
+static uint64_t special(const struct nfsappend_attr *a)
 {
-	struct nfsappend_attr a;
-	int r = nfsappend_io_getattr(o, &a);
+	return makedev(a->rdev >> 32, a->rdev & UINT32_MAX);
+}
 
-	if (r != 0)
-		return r;
+static void fill_stat(const struct nfsappend_attr *a, uint64_t device,
+	struct stat *st)
+{
 	memset(st, 0, sizeof *st);
-	st->st_dev = nfsappend_io_device(o, &a);
-	st->st_ino = a.fileid;
-	st->st_mode = type_bits(a.type) | a.mode;
-	st->st_nlink = a.nlink;
-	st->st_uid = a.uid;
-	st->st_gid = a.gid;
-	st->st_size = (off_t)a.size;
+	st->st_dev = device;
+	st->st_ino = a->fileid;
+	st->st_mode = type_bits(a->type) | a->mode;
+	st->st_nlink = a->nlink;
+	st->st_uid = a->uid;
+	st->st_gid = a->gid;
+	st->st_rdev = special(a);
+	st->st_size = (off_t)a->size;
 	st->st_blksize = BLKSIZE;
-	st->st_blocks = (blkcnt_t)((a.used + 511) / 512);
-	st->st_atim = a.atime;
-	st->st_mtim = a.mtime;
-	st->st_ctim = a.ctime;
-	return 0;
+	st->st_blocks = (blkcnt_t)((a->used + 511) / 512);
+	st->st_atim = a->atime;
+	st->st_mtim = a->mtime;
+	st->st_ctim = a->ctime;
 }
 
 static struct statx_timestamp stamp(struct timespec t)
@@ -61,44 +69,66 @@ static struct statx_timestamp stamp(struct timespec t)
 		.tv_nsec = (uint32_t)t.tv_nsec};
 }
 
-int nfsappend_fill_statx(struct nfsappend_open *o, struct statx *stx)
+static void fill_statx(const struct nfsappend_attr *a, uint64_t device,
+	struct statx *stx)
 {
-	struct nfsappend_attr a;
-	int r = nfsappend_io_getattr(o, &a);
-	uint64_t dev;
-
-	if (r != 0)
-		return r;
 	memset(stx, 0, sizeof *stx);
-	dev = nfsappend_io_device(o, &a);
 	stx->stx_mask = STATX_BASIC_STATS;
 	stx->stx_blksize = BLKSIZE;
-	stx->stx_nlink = a.nlink;
-	stx->stx_uid = a.uid;
-	stx->stx_gid = a.gid;
-	stx->stx_mode = (uint16_t)(type_bits(a.type) | a.mode);
-	stx->stx_ino = a.fileid;
-	stx->stx_size = a.size;
-	stx->stx_blocks = (a.used + 511) / 512;
-	stx->stx_atime = stamp(a.atime);
-	stx->stx_mtime = stamp(a.mtime);
-	stx->stx_ctime = stamp(a.ctime);
-	stx->stx_dev_major = major(dev);
-	stx->stx_dev_minor = minor(dev);
-	return 0;
+	stx->stx_nlink = a->nlink;
+	stx->stx_uid = a->uid;
+	stx->stx_gid = a->gid;
+	stx->stx_mode = (uint16_t)(type_bits(a->type) | a->mode);
+	stx->stx_ino = a->fileid;
+	stx->stx_size = a->size;
+	stx->stx_blocks = (a->used + 511) / 512;
+	stx->stx_atime = stamp(a->atime);
+	stx->stx_mtime = stamp(a->mtime);
+	stx->stx_ctime = stamp(a->ctime);
+	stx->stx_rdev_major = (uint32_t)(a->rdev >> 32);
+	stx->stx_rdev_minor = (uint32_t)a->rdev;
+	stx->stx_dev_major = major(device);
+	stx->stx_dev_minor = minor(device);
 }
 
-static bool stat_ours(int fd, struct stat *st, int *result)
+/* true: fd is ours; *r is 0 or -errno. */
+static bool attr_of_descriptor(int fd, struct nfsappend_attr *a,
+	uint64_t *device, int *r)
 {
 	struct nfsappend_use use;
 
 	if (!nfsappend_use_begin(&use, fd))
 		return false;
-	*result = use.error != 0 ? use.error
-				 : nfsappend_fill_stat(use.open, st);
+	*r = use.error != 0 ? use.error : nfsappend_io_getattr(use.open, a);
+	if (*r == 0)
+		*device = nfsappend_io_device(use.open, a);
 	nfsappend_use_end(&use);
+	return true;
+}
+
+bool nfsappend_stat_descriptor(int fd, struct stat *st, int *result)
+{
+	struct nfsappend_attr a;
+	uint64_t device;
+
+	if (!attr_of_descriptor(fd, &a, &device, result))
+		return false;
+	if (*result == 0)
+		fill_stat(&a, device, st);
 	*result = (int)nfsappend_result(*result);
 	return true;
+}
+
+static int stat_path(int dirfd, const char *path, int flags, struct stat *st)
+{
+	struct nfsappend_attr a;
+	uint64_t device;
+	int r = nfsappend_path_getattr(dirfd, path,
+		!(flags & AT_SYMLINK_NOFOLLOW), &a, &device);
+
+	if (r == 0)
+		fill_stat(&a, device, st);
+	return r;
 }
 
 /* Is it about the descriptor itself? */
@@ -107,19 +137,69 @@ static bool of_descriptor(const char *path, int flags)
 	return flags & AT_EMPTY_PATH && (path == NULL || path[0] == '\0');
 }
 
-/* fstat() came in 2.33; before there is only __fxstat(). */
+/* stat() and its like came in 2.33. */
+static bool modern(enum nfsappend_real_index i)
+{
+	return nfsappend_real(i) != NULL;
+}
+#define STAT_VERSION 1 /* _STAT_VER_LINUX */
+
 static int real_fstat(int fd, struct stat *st)
 {
-	if (nfsappend_real(NFSAPPEND_REAL_INDEX_fstat) != NULL)
-		return NFSAPPEND_REAL(fstat)(fd, st);
-	return NFSAPPEND_REAL(__fxstat)(1, fd, st); /* _STAT_VER_LINUX */
+	return modern(NFSAPPEND_REAL_INDEX_fstat)
+		? NFSAPPEND_REAL(fstat)(fd, st)
+		: NFSAPPEND_REAL(__fxstat)(STAT_VERSION, fd, st);
+}
+
+static int real_stat(const char *path, struct stat *st)
+{
+	return modern(NFSAPPEND_REAL_INDEX_stat)
+		? NFSAPPEND_REAL(stat)(path, st)
+		: NFSAPPEND_REAL(__xstat)(STAT_VERSION, path, st);
+}
+
+static int real_lstat(const char *path, struct stat *st)
+{
+	return modern(NFSAPPEND_REAL_INDEX_lstat)
+		? NFSAPPEND_REAL(lstat)(path, st)
+		: NFSAPPEND_REAL(__lxstat)(STAT_VERSION, path, st);
+}
+
+static int real_fstatat(int fd, const char *path, struct stat *st, int flags)
+{
+	return modern(NFSAPPEND_REAL_INDEX_fstatat)
+		? NFSAPPEND_REAL(fstatat)(fd, path, st, flags)
+		: NFSAPPEND_REAL(__fxstatat)(STAT_VERSION, fd, path, st, flags);
+}
+
+NFSAPPEND_HOOK int stat(const char *path, struct stat *st)
+{
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
+		stat_path(AT_FDCWD, path, 0, st), real_stat(path, st));
+}
+
+NFSAPPEND_HOOK int stat64(const char *path, struct stat64 *st)
+{
+	return stat(path, (struct stat *)st);
+}
+
+NFSAPPEND_HOOK int lstat(const char *path, struct stat *st)
+{
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
+		stat_path(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, st),
+		real_lstat(path, st));
+}
+
+NFSAPPEND_HOOK int lstat64(const char *path, struct stat64 *st)
+{
+	return lstat(path, (struct stat *)st);
 }
 
 NFSAPPEND_HOOK int fstat(int fd, struct stat *st)
 {
 	int r;
 
-	return stat_ours(fd, st, &r) ? r : real_fstat(fd, st);
+	return nfsappend_stat_descriptor(fd, st, &r) ? r : real_fstat(fd, st);
 }
 
 NFSAPPEND_HOOK int fstat64(int fd, struct stat64 *st)
@@ -127,11 +207,52 @@ NFSAPPEND_HOOK int fstat64(int fd, struct stat64 *st)
 	return fstat(fd, (struct stat *)st);
 }
 
+NFSAPPEND_HOOK int fstatat(int fd, const char *path, struct stat *st,
+	int flags)
+{
+	int r;
+
+	if (of_descriptor(path, flags) && nfsappend_stat_descriptor(fd, st, &r))
+		return r;
+	NFSAPPEND_PATH_CALL(fd, path, false, stat_path(fd, path, flags, st),
+		real_fstatat(fd, path, st, flags));
+}
+
+NFSAPPEND_HOOK int fstatat64(int fd, const char *path, struct stat64 *st,
+	int flags)
+{
+	return fstatat(fd, path, (struct stat *)st, flags);
+}
+
+NFSAPPEND_HOOK int __xstat(int version, const char *path, struct stat *st)
+{
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
+		stat_path(AT_FDCWD, path, 0, st),
+		NFSAPPEND_REAL(__xstat)(version, path, st));
+}
+
+NFSAPPEND_HOOK int __xstat64(int version, const char *path, struct stat64 *st)
+{
+	return __xstat(version, path, (struct stat *)st);
+}
+
+NFSAPPEND_HOOK int __lxstat(int version, const char *path, struct stat *st)
+{
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
+		stat_path(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, st),
+		NFSAPPEND_REAL(__lxstat)(version, path, st));
+}
+
+NFSAPPEND_HOOK int __lxstat64(int version, const char *path, struct stat64 *st)
+{
+	return __lxstat(version, path, (struct stat *)st);
+}
+
 NFSAPPEND_HOOK int __fxstat(int version, int fd, struct stat *st)
 {
 	int r;
 
-	return stat_ours(fd, st, &r)
+	return nfsappend_stat_descriptor(fd, st, &r)
 		? r
 		: NFSAPPEND_REAL(__fxstat)(version, fd, st);
 }
@@ -141,32 +262,15 @@ NFSAPPEND_HOOK int __fxstat64(int version, int fd, struct stat64 *st)
 	return __fxstat(version, fd, (struct stat *)st);
 }
 
-NFSAPPEND_HOOK int fstatat(int fd, const char *path, struct stat *st,
-	int flags)
-{
-	int r;
-
-	if (of_descriptor(path, flags) && stat_ours(fd, st, &r))
-		return r;
-	if (nfsappend_real(NFSAPPEND_REAL_INDEX_fstatat) != NULL)
-		return NFSAPPEND_REAL(fstatat)(fd, path, st, flags);
-	return NFSAPPEND_REAL(__fxstatat)(1, fd, path, st, flags);
-}
-
-NFSAPPEND_HOOK int fstatat64(int fd, const char *path, struct stat64 *st,
-	int flags)
-{
-	return fstatat(fd, path, (struct stat *)st, flags);
-}
-
 NFSAPPEND_HOOK int __fxstatat(int version, int fd, const char *path,
 	struct stat *st, int flags)
 {
 	int r;
 
-	if (of_descriptor(path, flags) && stat_ours(fd, st, &r))
+	if (of_descriptor(path, flags) && nfsappend_stat_descriptor(fd, st, &r))
 		return r;
-	return NFSAPPEND_REAL(__fxstatat)(version, fd, path, st, flags);
+	NFSAPPEND_PATH_CALL(fd, path, false, stat_path(fd, path, flags, st),
+		NFSAPPEND_REAL(__fxstatat)(version, fd, path, st, flags));
 }
 
 NFSAPPEND_HOOK int __fxstatat64(int version, int fd, const char *path,
@@ -175,15 +279,32 @@ NFSAPPEND_HOOK int __fxstatat64(int version, int fd, const char *path,
 	return __fxstatat(version, fd, path, (struct stat *)st, flags);
 }
 
+static int statx_path(int dirfd, const char *path, int flags,
+	struct statx *stx)
+{
+	struct nfsappend_attr a;
+	uint64_t device;
+	int r = nfsappend_path_getattr(dirfd, path,
+		!(flags & AT_SYMLINK_NOFOLLOW), &a, &device);
+
+	if (r == 0)
+		fill_statx(&a, device, stx);
+	return r;
+}
+
 NFSAPPEND_HOOK int statx(int fd, const char *path, int flags, unsigned mask,
 	struct statx *stx)
 {
-	struct nfsappend_use use;
+	struct nfsappend_attr a;
+	uint64_t device;
 	int r;
 
-	if (!of_descriptor(path, flags) || !nfsappend_use_begin(&use, fd))
-		return NFSAPPEND_REAL(statx)(fd, path, flags, mask, stx);
-	r = use.error != 0 ? use.error : nfsappend_fill_statx(use.open, stx);
-	nfsappend_use_end(&use);
-	return (int)nfsappend_result(r);
+	if (of_descriptor(path, flags) &&
+		attr_of_descriptor(fd, &a, &device, &r)) {
+		if (r == 0)
+			fill_statx(&a, device, stx);
+		return (int)nfsappend_result(r);
+	}
+	NFSAPPEND_PATH_CALL(fd, path, false, statx_path(fd, path, flags, stx),
+		NFSAPPEND_REAL(statx)(fd, path, flags, mask, stx));
 }

@@ -15,6 +15,7 @@
 #include "core/placeholder.h"
 #include "preload/hook.h"
 #include "preload/open.h"
+#include "preload/path.h"
 
 extern FILE *_IO_fopen(const char *, const char *);
 extern FILE *_IO_fdopen(int, const char *);
@@ -65,14 +66,43 @@ static bool without_x(const char *mode, char *out, size_t room)
 	return true;
 }
 
-/* Puts fd under f's number. */
-static FILE *put_under(FILE *f, int fd, int flags)
+/* Puts fd under f's number, which a freopen() must keep. */
+static bool put_under(FILE *f, int fd, int flags)
 {
 	int r = NFSAPPEND_REAL(dup3)(fd, f->_fileno, flags & O_CLOEXEC);
 
 	if (r >= 0)
 		nfsappend_table_unsure(r);
-	return r >= 0 ? f : NULL;
+	return r >= 0;
+}
+
+/* A new stream has the number that open() gave: the lowest. */
+static FILE *stream_on(int fd, const char *mode)
+{
+	FILE *f = NFSAPPEND_REAL(fopen)("/dev/null", mode);
+
+	if (f != NULL) {
+		NFSAPPEND_REAL(close)(f->_fileno);
+		f->_fileno = fd;
+	}
+	return f;
+}
+
+static FILE *stream_again(int fd, const char *mode, int flags, FILE *f)
+{
+	f = NFSAPPEND_REAL(freopen)("/dev/null", mode, f);
+	if (f == NULL || put_under(f, fd, flags)) {
+		close(fd);
+		if (f != NULL && flags & O_APPEND &&
+			(flags & O_ACCMODE) == O_WRONLY)
+			lseek(f->_fileno, 0, SEEK_END);
+		return f;
+	}
+	int saved = errno;
+
+	fclose(f);
+	errno = saved;
+	return NULL;
 }
 
 /* The path was ours and fd is its placeholder (or -1 and errno). */
@@ -80,24 +110,24 @@ static FILE *make_stream(int fd, const char *mode, int flags, FILE *reopened)
 {
 	char plain[128];
 	FILE *f = NULL;
-	int saved;
 
-	if (fd >= 0 && without_x(mode, plain, sizeof plain))
-		f = reopened != NULL
-			? NFSAPPEND_REAL(freopen)("/dev/null", plain, reopened)
-			: NFSAPPEND_REAL(fopen)("/dev/null", plain);
-	else if (fd >= 0)
+	if (fd < 0)
+		return NULL;
+	if (!without_x(mode, plain, sizeof plain))
 		errno = EINVAL;
-	if (f != NULL && put_under(f, fd, flags) == NULL) {
-		saved = errno;
-		fclose(f);
-		errno = saved;
-		f = NULL;
-	}
-	saved = errno;
-	if (fd >= 0)
+	else if (reopened != NULL)
+		return stream_again(fd, plain, flags, reopened);
+	else
+		f = stream_on(fd, plain);
+	if (f == NULL) {
+		int saved = errno;
+
 		close(fd);
-	errno = saved;
+		errno = saved;
+	} else if (flags & O_APPEND && (flags & O_ACCMODE) == O_WRONLY) {
+		/* glibc goes to the end at once, so ftell() tells it. */
+		lseek(fd, 0, SEEK_END);
+	}
 	return f;
 }
 
@@ -114,6 +144,7 @@ static FILE *open_stream(const char *path, const char *mode)
 
 	if (opens_ours(path, mode, &flags, &fd))
 		return make_stream(fd, mode, flags, NULL);
+	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
 	f = NFSAPPEND_REAL(fopen)(path, mode);
 	if (f != NULL) {
 		nfsappend_open_after(AT_FDCWD, path, flags, 0666, f->_fileno);
@@ -165,6 +196,7 @@ static FILE *reopen_stream(const char *path, const char *mode, FILE *f)
 		errno = saved;
 		return NULL;
 	}
+	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
 	f = NFSAPPEND_REAL(freopen)(path, mode, f);
 	if (f != NULL)
 		recognise(f);

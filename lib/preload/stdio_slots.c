@@ -7,7 +7,7 @@
 #include "core/io.h"
 #include "core/stats.h"
 #include "preload/hook.h"
-#include "preload/stat_fill.h"
+#include "preload/stat.h"
 #include "preload/stdio_slots.h"
 
 /* Members of struct _IO_jump_t (libio/libioP.h), the same in every release
@@ -68,8 +68,14 @@ static ssize_t slot_write(FILE *f, const void *buf, ssize_t n)
 	const char *at = buf;
 	ssize_t left = n;
 
-	if (!nfsappend_may_be_ours(f->_fileno))
-		return _IO_file_write(f, buf, n);
+	if (!nfsappend_may_be_ours(f->_fileno)) {
+		int flags = f->_flags;
+		ssize_t r = _IO_file_write(f, buf, n);
+
+		if (r != 0 || n == 0 || !nfsappend_escaped(f->_fileno))
+			return r;
+		f->_flags = flags;
+	}
 	while (left > 0) {
 		struct nfsappend_use use;
 		ssize_t r;
@@ -125,14 +131,11 @@ static int slot_close(FILE *f)
 
 static int slot_stat(FILE *f, void *st)
 {
-	struct nfsappend_use use;
 	int r;
 
-	if (!nfsappend_use_begin(&use, f->_fileno))
-		return _IO_file_stat(f, st);
-	r = use.error != 0 ? use.error : nfsappend_fill_stat(use.open, st);
-	nfsappend_use_end(&use);
-	return (int)nfsappend_result(r);
+	return nfsappend_stat_descriptor(f->_fileno, st, &r)
+		? r
+		: _IO_file_stat(f, st);
 }
 
 /* Bytes that exit() will flush to a managed descriptor? */

@@ -14,34 +14,29 @@
 extern int __dprintf_chk(int, int, const char *, ...);
 extern int __vdprintf_chk(int, int, const char *, va_list);
 
-/* Ours: the rest of the function; else what follows. */
-#define WRITE_IF_OURS(fd, iov, cnt, offset, flags)                             \
-	do {                                                                   \
+/*
+ * Ours or the kernel's. The loop runs again when a descriptor that was taken
+ * for the kernel's turns out to be a placeholder (nfsappend_escaped()).
+ */
+#define WRITE(name, args, fd, served)                                          \
+	for (;;) {                                                             \
 		struct nfsappend_use use_;                                     \
 		ssize_t r_;                                                    \
-		if (!nfsappend_use_begin_cancellable(&use_, (fd)))                         \
-			break;                                                 \
-		r_ = use_.error != 0 ? use_.error                              \
-				     : nfsappend_io_write(use_.open, (fd),     \
-					       (iov), (cnt), (offset),         \
-					       (flags));                       \
-		nfsappend_use_end(&use_);                                      \
-		return nfsappend_result(r_);                                   \
-	} while (0)
+		if (nfsappend_use_begin_cancellable(&use_, (fd))) {            \
+			struct nfsappend_open *open_ = use_.open;              \
+			r_ = use_.error != 0 ? use_.error : (served);          \
+			nfsappend_use_end(&use_);                              \
+			return nfsappend_result(r_);                           \
+		}                                                              \
+		r_ = NFSAPPEND_REAL(name) args;                                \
+		if (r_ >= 0 || !nfsappend_escaped(fd))                         \
+			return r_;                                             \
+	}
 
-/* The same for one buffer. */
-#define WRITE_ONE_IF_OURS(fd, buf, n, offset)                                  \
-	do {                                                                   \
-		struct nfsappend_use use_;                                     \
-		ssize_t r_;                                                    \
-		if (!nfsappend_use_begin_cancellable(&use_, (fd)))             \
-			break;                                                 \
-		r_ = use_.error != 0 ? use_.error                              \
-				     : nfsappend_io_write_one(use_.open, (fd), \
-					       (buf), (n), (offset));          \
-		nfsappend_use_end(&use_);                                      \
-		return nfsappend_result(r_);                                   \
-	} while (0)
+#define ONE(buf, n, offset)                                                    \
+	nfsappend_io_write_one(open_, fd, (buf), (n), (offset))
+#define MANY(iov, cnt, offset, flags)                                          \
+	nfsappend_io_write(open_, fd, (iov), (cnt), (offset), (flags))
 
 /* A negative offset of pwrite() is an error, not "the position". */
 #define OFFSET(offset) ((offset) < 0 ? -2 : (offset))
@@ -49,14 +44,17 @@ extern int __vdprintf_chk(int, int, const char *, va_list);
 /* Apart, so that write() on any other descriptor needs no stack frame. */
 static NFSAPPEND_APART ssize_t write_ours(int fd, const void *buf, size_t n)
 {
-	WRITE_ONE_IF_OURS(fd, buf, n, NFSAPPEND_AT_POSITION);
-	return NFSAPPEND_REAL(write)(fd, buf, n);
+	WRITE(write, (fd, buf, n), fd, ONE(buf, n, NFSAPPEND_AT_POSITION));
 }
 
 NFSAPPEND_HOOK ssize_t write(int fd, const void *buf, size_t n)
 {
-	return nfsappend_may_be_ours(fd) ? write_ours(fd, buf, n)
-					 : NFSAPPEND_REAL(write)(fd, buf, n);
+	ssize_t r;
+
+	if (nfsappend_may_be_ours(fd))
+		return write_ours(fd, buf, n);
+	r = NFSAPPEND_REAL(write)(fd, buf, n);
+	return r >= 0 || !nfsappend_escaped(fd) ? r : write_ours(fd, buf, n);
 }
 
 ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n)
@@ -66,50 +64,43 @@ ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n)
 
 NFSAPPEND_HOOK ssize_t writev(int fd, const struct iovec *iov, int cnt)
 {
-	WRITE_IF_OURS(fd, iov, cnt, NFSAPPEND_AT_POSITION, 0);
-	return NFSAPPEND_REAL(writev)(fd, iov, cnt);
+	WRITE(writev, (fd, iov, cnt), fd, MANY(iov, cnt, NFSAPPEND_AT_POSITION, 0));
 }
 
 NFSAPPEND_HOOK ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
-	WRITE_ONE_IF_OURS(fd, buf, n, OFFSET(offset));
-	return NFSAPPEND_REAL(pwrite)(fd, buf, n, offset);
+	WRITE(pwrite, (fd, buf, n, offset), fd, ONE(buf, n, OFFSET(offset)));
 }
 
 NFSAPPEND_HOOK ssize_t pwrite64(int fd, const void *buf, size_t n,
 	off64_t offset)
 {
-	WRITE_ONE_IF_OURS(fd, buf, n, OFFSET(offset));
-	return NFSAPPEND_REAL(pwrite64)(fd, buf, n, offset);
+	WRITE(pwrite64, (fd, buf, n, offset), fd, ONE(buf, n, OFFSET(offset)));
 }
 
 NFSAPPEND_HOOK ssize_t pwritev(int fd, const struct iovec *iov, int cnt,
 	off_t offset)
 {
-	WRITE_IF_OURS(fd, iov, cnt, OFFSET(offset), 0);
-	return NFSAPPEND_REAL(pwritev)(fd, iov, cnt, offset);
+	WRITE(pwritev, (fd, iov, cnt, offset), fd, MANY(iov, cnt, OFFSET(offset), 0));
 }
 
 NFSAPPEND_HOOK ssize_t pwritev64(int fd, const struct iovec *iov, int cnt,
 	off64_t offset)
 {
-	WRITE_IF_OURS(fd, iov, cnt, OFFSET(offset), 0);
-	return NFSAPPEND_REAL(pwritev64)(fd, iov, cnt, offset);
+	WRITE(pwritev64, (fd, iov, cnt, offset), fd, MANY(iov, cnt, OFFSET(offset), 0));
 }
 
 /* Here -1 does mean the position (preadv2(2)). */
 NFSAPPEND_HOOK ssize_t pwritev2(int fd, const struct iovec *iov, int cnt,
 	off_t offset, int flags)
 {
-	WRITE_IF_OURS(fd, iov, cnt, offset, flags);
-	return NFSAPPEND_REAL(pwritev2)(fd, iov, cnt, offset, flags);
+	WRITE(pwritev2, (fd, iov, cnt, offset, flags), fd, MANY(iov, cnt, offset, flags));
 }
 
 NFSAPPEND_HOOK ssize_t pwritev64v2(int fd, const struct iovec *iov, int cnt,
 	off64_t offset, int flags)
 {
-	WRITE_IF_OURS(fd, iov, cnt, offset, flags);
-	return NFSAPPEND_REAL(pwritev64v2)(fd, iov, cnt, offset, flags);
+	WRITE(pwritev64v2, (fd, iov, cnt, offset, flags), fd, MANY(iov, cnt, offset, flags));
 }
 
 /* One record: formatted first, then written whole. */

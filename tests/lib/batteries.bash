@@ -17,7 +17,7 @@ setup_batteries() {
 # begin with "acked" or "unknown" are for check_records alone. Messages of ours
 # are a failure, unless messages_expected is set.
 both() {
-	local argument arguments
+	local argument arguments SHIM_LIMIT=${SHIM_LIMIT:-$(count 1800 120)}
 	CONTROL=$BATS_TEST_TMPDIR/control
 	OUTCOME=$BATS_TEST_TMPDIR/outcome
 	mkdir -p "$CONTROL"
@@ -25,7 +25,8 @@ both() {
 	# Programs that are meant to abort leave nothing behind.
 	ulimit -c 0
 	arguments=("${@//@LOGS@/$CONTROL}")
-	run --separate-stderr in_server timeout --foreground -k 5 120 "${arguments[@]}"
+	run --separate-stderr in_server timeout --foreground -k 5 \
+		"$SHIM_LIMIT" "${arguments[@]}"
 	last_run "$CONTROL" >"$OUTCOME.control"
 	arguments=("${@//@LOGS@/$LOGS}")
 	run --separate-stderr shimmed "${arguments[@]}"
@@ -153,6 +154,11 @@ semantics() {
 	local name=$1
 	shift
 	"${compare:-same}" "$PROGRAMS/semantics-$name" @LOGS@ "$@"
+}
+
+# The program closed or took the number of our socket: it was spared or moved.
+kept_connection() {
+	in_control || [[ $(stats_sum reconnects) -eq 0 && $(stats_sum appends) -gt 0 ]]
 }
 
 # battery CASE [PROGRAM]

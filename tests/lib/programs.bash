@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Real programs that log: each is given N numbered records to write, and they
-# are looked for on the server. Comes after lib/load.
+# are looked for on the server. Comes after lib/load and lib/batteries, with
+#   setup_file() { start_server; setup_batteries; }
 #
 # NFSAPPEND_TABLE names a file that the rows of the table are added to.
 
@@ -15,7 +16,7 @@ new_program() {
 	PRIVATE=$BATS_TEST_TMPDIR/private
 	seq -f 'record-%06.0f' "$N" >"$RECORDS"
 	mkdir -p "$PRIVATE"
-	export N RECORDS PRIVATE SERVED
+	export N RECORDS PRIVATE SERVED SHIM_URL
 }
 
 # needs COMMAND PACKAGE
@@ -43,17 +44,22 @@ needs_unpacked() {
 		-printf '%h\n' 2>/dev/null | sort -u | paste -sd :)
 }
 
+# rotate FROM TO: as another NFS client.
+rotate() {
+	in_server "$PROGRAMS/nfs-rename" "$SHIM_URL" "$1" "$2"
+}
+
 # Whether the program itself can rename, stat and list in the log's folder: on
 # a kernel mount it can, below a MAP folder it cannot.
 can_rename() {
-	[[ -d $LOGS ]]
+	in_control || mountpoint -q "$LOGS"
 }
 
 # writes COMMAND...: it succeeds, without a word of ours.
 writes() {
 	run_shimmed "$@"
 	# shellcheck disable=SC2154 # bats sets it
-	[[ $status -eq 0 && $(messages_of_ours) -eq 0 ]]
+	[[ $status -eq 0 ]] && ! grep -q '^nfsappend: ' "$MESSAGES"
 }
 
 # served [-m] [-s SED] FILE...: the records are in these files on the server,
@@ -62,7 +68,7 @@ writes() {
 # records written, lines on the server, bytes in a local file instead.
 served() {
 	local edit="" order=cat lines there=$BATS_TEST_TMPDIR/there
-	local OPTIND=1 option elsewhere
+	local OPTIND=1 option elsewhere file
 	while getopts ms: option; do
 		case $option in
 		m) order="sort" ;;
@@ -71,6 +77,12 @@ served() {
 		esac
 	done
 	shift $((OPTIND - 1))
+	for file; do
+		[[ -s $SERVED/$file ]] || {
+			echo "nothing is in $file" >&2
+			return 1
+		}
+	done
 	(cd "$SERVED" && cat -- "$@") | sed -E "$edit" | "$order" >"$there"
 	lines=$(wc -l <"$there")
 	elsewhere=$(local_bytes)
@@ -131,4 +143,17 @@ end_daemon() {
 		cat "$PRIVATE/daemon.log" >&2
 		return 1
 	}
+}
+
+# Whatever a failed test has left of its daemon; by pid, children first seen.
+kill_daemon() {
+	local pids=() next=() pid
+	[[ -z ${DAEMON-} ]] || next=("$DAEMON")
+	while [[ ${#next[@]} -gt 0 ]]; do
+		pids+=("${next[@]}")
+		mapfile -t next < <(for pid in "${next[@]}"; do
+			tr ' ' '\n' 2>/dev/null <"/proc/$pid/task/$pid/children" | grep .
+		done)
+	done
+	[[ ${#pids[@]} -eq 0 ]] || kill -KILL "${pids[@]}" 2>/dev/null || :
 }

@@ -75,7 +75,8 @@ new_case() {
 	if [[ ${NFSAPPEND_CONTROL-} = 1 ]]; then
 		LOGS=$SERVED
 	else
-		LOGS=/logs
+		# Of this test alone: others may run beside it.
+		LOGS=/logs-$$
 		[[ ! -e $LOGS ]] || {
 			echo "$LOGS exists on this machine: tests cannot tell" >&2
 			return 1
@@ -132,7 +133,7 @@ same_as_local() {
 			>>"$BATS_TEST_TMPDIR/outcome.$kind"
 	done
 	diff -u "$BATS_TEST_TMPDIR"/outcome.{local,shimmed} &&
-		diff -r "$control" "$SERVED"
+		diff -r --no-dereference "$control" "$SERVED"
 }
 
 # The last `run`, with the folder's name made neutral.
@@ -142,7 +143,7 @@ outcome() {
 }
 
 listing() {
-	(cd "$1" && find . -printf '%P %y %m %s\n' | sort | tail -n +2)
+	(cd "$1" && find . -printf '%P %y %m %s %l\n' | sort | tail -n +2)
 }
 
 # No program under test may have written anything but to the server.
@@ -150,6 +151,8 @@ nothing_local() {
 	[[ -n ${WORK-} ]] || return 0
 	if [[ ${NFSAPPEND_CONTROL-} != 1 && -e $LOGS ]]; then
 		echo "$LOGS came to be on the local disk" >&2
+		find "$LOGS" -ls >&2
+		rm -rf "$LOGS"
 		return 1
 	fi
 	if [[ -n $(find "$WORK" -mindepth 1 -type f -size +0 -print -quit) ]]; then

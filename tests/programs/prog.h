@@ -36,6 +36,13 @@ static inline const char *error_name(int error)
 		{ETIMEDOUT, "ETIMEDOUT"},
 		{ENAMETOOLONG, "ENAMETOOLONG"},
 		{EINTR, "EINTR"},
+		{EXDEV, "EXDEV"},
+		{ENOTEMPTY, "ENOTEMPTY"},
+		{EBUSY, "EBUSY"},
+		{EOPNOTSUPP, "EOPNOTSUPP"},
+		{ENODATA, "ENODATA"},
+		{ERANGE, "ERANGE"},
+		{EREMOTE, "EREMOTE"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -230,9 +230,10 @@ static int run_threads(const char *dir)
 
 static void *own_stream_thread(void *arg)
 {
-	const char *dir = arg;
-	FILE *f = fopen(dir, "a");
+	FILE *f = fopen(arg, "a");
 
+	if (!f)
+		die("fopen");
 	for (int i = 0; i < 50; i++) {
 		fprintf(f, "a record of one of many streams, number %d\n", i);
 		fflush(f);

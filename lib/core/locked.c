@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sharing mode locked: an append under a lock on the server, one round trip
+ * while nobody else appends. The module takes one step at a time and keeps
+ * seqids and stateids; here is decided how long to wait, what to do when the
+ * state is lost, and whether a record is in.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/errname.h"
+#include "core/log.h"
+#include "core/op.h"
+#include "core/state.h"
+
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+/* How long an identical record at our offset is taken for our own, whose
+ * first request is still at work, before it is taken for another host's. */
+#define TWIN_NS (1000 * MS)
+
+struct sending {
+	struct nfsappend_op *op;
+	struct nfsappend_slot *slot;
+	struct nfsappend_record rec;
+	int64_t took;	  /* the last step, ns */
+	unsigned busy;	  /* refusals in a row */
+	unsigned tries;	  /* for nfsappend_server_again() */
+	unsigned repeats; /* steps in a row without an answer that counts */
+	int64_t twin_since;
+	bool told; /* of an application's lock */
+};
+
+static void start(struct sending *x, struct nfsappend_op *op)
+{
+	*x = (struct sending){.op = op, .slot = &op->seg->slot};
+}
+
+/* Uniform in [0, max). xorshift64, of no use but to spread hosts. */
+static int64_t jitter(int64_t max)
+{
+	static __thread uint64_t x __attribute__((tls_model("initial-exec")));
+
+	if (x == 0)
+		x = ((uint64_t)nfsappend_now() ^ (uint64_t)sys_gettid() << 40 ^
+			    (uintptr_t)&max) |
+		    1;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return (int64_t)(x % (uint64_t)max);
+}
+
+/*
+ * Another host holds the mutex byte, for a round trip or two. The pause goes
+ * by what a round trip takes, within limits that let a host far away keep up
+ * with those close by, and grows for two refusals only: who has been refused
+ * often is not put behind those who come anew.
+ */
+static int back_off(struct sending *x)
+{
+	unsigned shift = x->busy < 2 ? x->busy : 2;
+	int64_t base = 2 * x->took;
+
+	if (base < 400 * US)
+		base = 400 * US;
+	if (base > 2 * MS)
+		base = 2 * MS;
+	x->busy++;
+	return nfsappend_wait_sleep(&x->op->w, 20 * US + jitter(base << shift));
+}
+
+/*
+ * An application on some host has locked the file. Waiting for it is what
+ * the application meant, unless it is this process that holds the lock: that
+ * case has to be told apart here, before the wait.
+ */
+static int wait_for_application(struct sending *x)
+{
+	struct nfsappend_file *f = x->op->file;
+
+	if (!x->told)
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_APP_LOCK,
+			"%s: a program has locked the file (flock or fcntl); "
+			"the append waits until it is unlocked",
+			f->path);
+	x->told = true;
+	return nfsappend_wait_sleep(&x->op->w, 10 * MS + jitter(90 * MS));
+}
+
+static int step(struct sending *x)
+{
+	struct nfsappend_file *f = x->op->file;
+
+	return nfsappend_backend->append(f->key.server->session, &x->op->w.wait,
+		x->slot, &f->key.fh, &x->rec);
+}
+
+static bool held(const struct sending *x)
+{
+	return nfsappend_slot_get(x->slot).held;
+}
+
+static bool unanswered(const struct sending *x)
+{
+	struct nfsappend_state st = nfsappend_slot_get(x->slot);
+
+	return st.in_flight >= NFSAPPEND_LOCK_NEW || st.in_doubt;
+}
+
+/* Outcomes that mean: the same again, in a while. False: over, *r is it. */
+static bool again(struct sending *x, int *r)
+{
+	nfsappend_count(&x->op->file->stats.retries, 1);
+	return nfsappend_server_again(
+		x->op->file->key.server, &x->op->w, r, &x->tries);
+}
+
+void nfsappend_locked_release(struct nfsappend_op *op)
+{
+	struct sending x;
+	int r;
+
+	start(&x, op);
+	x.rec.data = op->seg->stage;
+	while (held(&x) ||
+		nfsappend_slot_get(x.slot).in_flight == NFSAPPEND_UNLOCK) {
+		r = step(&x);
+		if (r == NFSAPPEND_STATE_LOST || r < 0)
+			break;
+		if (r > 0 && r != NFSAPPEND_CONTINUE && !again(&x, &r))
+			break;
+	}
+}
+
+/*
+ * LANDED: the request was executed, its reply is lost, and with it the
+ * count. A short WRITE shows in the file, if it can be read.
+ */
+static uint32_t landed_count(
+	struct nfsappend_op *op, uint64_t offset, uint32_t len)
+{
+	uint64_t size;
+
+	if (nfsappend_op_size(op, &size) != 0 || size >= offset + len ||
+		size <= offset)
+		return len; /* whole, or truncated since */
+	/* A part of it, and nothing behind: WRITE was cut short there. */
+	if (nfsappend_op_read_back(op, offset, (uint32_t)(size - offset)) !=
+		NFSAPPEND_IS_IN)
+		return len;
+	return (uint32_t)(size - offset);
+}
+
+/* NOT_END_OR_IN: are they our bytes? Others' bytes answer that at once; the
+ * same ones only after a while in which the first request would have come to
+ * its end. */
+static int look_at_twin(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	int64_t now = nfsappend_now();
+
+	if (x->twin_since == 0)
+		x->twin_since = now;
+	if (nfsappend_op_read_back(op, op->seg->pending_offset,
+		    op->seg->pending_len) == NFSAPPEND_IS_NOT_THERE) {
+		x->rec.not_in = true;
+		return 0;
+	}
+	if (now - x->twin_since > TWIN_NS) {
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
+			"%s: the answer to a WRITE of %u bytes at %llu was "
+			"lost, and another host seems to have written the "
+			"same bytes there; if it has not, the record stands "
+			"twice",
+			op->file->path, op->seg->pending_len,
+			(unsigned long long)op->seg->pending_offset);
+		x->rec.not_in = true;
+		return 0;
+	}
+	return nfsappend_wait_sleep(&op->w, 2 * MS + (now - x->twin_since) / 4);
+}
+
+/* No doubt any more: so much of the record was written. In one step, for a
+ * successor. */
+static void note(struct sending *x, uint32_t wrote)
+{
+	struct nfsappend_state st = nfsappend_slot_get(x->slot);
+
+	st.in_doubt = 0;
+	st.wrote = wrote;
+	nfsappend_slot_set(x->slot, &st);
+}
+
+/* The state is gone. A record in doubt can't land late any more, since the
+ * new client id has ended all that was under the old one. A verdict (SEND_
+ * AGAIN when there is no doubt), or -errno. */
+static int recover(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_state st;
+	int r = nfsappend_state_renew(op);
+
+	if (r != 0)
+		return r;
+	st = nfsappend_slot_get(x->slot);
+	if (!st.in_doubt)
+		return NFSAPPEND_SEND_AGAIN;
+	s->pending_offset = st.offset;
+	s->pending_len = st.len;
+	r = nfsappend_op_settle(op);
+	if (r > 0)
+		note(x, r == NFSAPPEND_IS_IN ? s->pending_len : 0);
+	return r;
+}
+
+/* The file ends elsewhere, at size. 1: go on there, else the result. */
+static ssize_t new_end(struct sending *x, uint64_t size)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_segment *s = op->seg;
+
+	nfsappend_count(&op->file->stats.conflicts, 1);
+	if (op->expected != NFSAPPEND_ANY_END && size != op->expected)
+		return 0;
+	if (size >= op->limit) {
+		s->size = size;
+		return -EFBIG;
+	}
+	s->pending_offset = size;
+	if (s->pending_len > op->limit - size)
+		s->pending_len = (uint32_t)(op->limit - size);
+	return 1;
+}
+
+/* The record is in, count bytes of it. */
+static ssize_t finish(struct sending *x, uint32_t count)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_segment *s = op->seg;
+
+	nfsappend_wait_over(&op->w);
+	if (!op->more && held(x))
+		nfsappend_locked_release(op);
+	s->size = s->pending_offset + count;
+	s->size_known = 1;
+	return count;
+}
+
+static ssize_t give_up(struct sending *x, ssize_t r)
+{
+	struct nfsappend_op *op = x->op;
+
+	op->seg->size_known = 0;
+	if (op->w.wait.deadline != 0 &&
+		nfsappend_now() >= op->w.wait.deadline && unanswered(x)) {
+		nfsappend_op_in_doubt(op);
+		return -EINPROGRESS;
+	}
+	nfsappend_locked_release(op);
+	return r;
+}
+
+ssize_t nfsappend_locked_send(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct sending x;
+	ssize_t go;
+	int r;
+
+	start(&x, op);
+	for (;;) {
+		x.rec.data = s->stage;
+		x.rec.offset = s->pending_offset;
+		x.rec.len = s->pending_len;
+		x.rec.more = op->more;
+		r = step(&x);
+		if (r != NFSAPPEND_CONTINUE)
+			x.repeats = 0;
+		switch (r) {
+		case 0:
+			r = nfsappend_op_make_stable(op, &x.rec.written);
+			if (r == 0)
+				return finish(&x, x.rec.written.count);
+			if (r < 0)
+				return give_up(&x, r);
+			/* A server that restarted before the COMMIT. */
+			r = nfsappend_op_settle(op);
+			if (r == NFSAPPEND_IS_IN)
+				return finish(&x, x.rec.written.count);
+			if (r < 0)
+				return give_up(&x, r);
+			note(&x, 0);
+			continue;
+		case NFSAPPEND_CONTINUE:
+			/* Twice in a row is normal, a server that never
+			 * comes to an end is not. */
+			if (++x.repeats > 4 && nfsappend_wait_sleep(&op->w,
+						       x.repeats * MS) != 0)
+				return give_up(&x, -EIO);
+			continue;
+		case NFSAPPEND_LANDED:
+			return finish(&x, landed_count(op, s->pending_offset,
+						  s->pending_len));
+		case NFSAPPEND_NOT_END:
+			x.rec.not_in = false;
+			x.twin_since = 0;
+			go = new_end(&x, x.rec.size);
+			if (go != 1)
+				return give_up(&x, go);
+			continue;
+		case NFSAPPEND_NOT_END_OR_IN:
+			if (look_at_twin(&x) != 0)
+				return give_up(&x, -EIO);
+			continue;
+		case NFSAPPEND_BUSY:
+			nfsappend_count(&op->file->stats.conflicts, 1);
+			if (back_off(&x) != 0)
+				return give_up(&x, -EIO);
+			continue;
+		case NFSAPPEND_APP_LOCK:
+			if (wait_for_application(&x) != 0)
+				return give_up(&x, -EIO);
+			continue;
+		case NFSAPPEND_STATE_LOST:
+			r = recover(&x);
+			if (r < 0)
+				return give_up(&x, r);
+			if (r == NFSAPPEND_IS_IN)
+				return finish(&x, s->pending_len);
+			continue;
+		default:
+			if (!again(&x, &r))
+				return give_up(&x, r);
+			continue;
+		}
+	}
+}
+
+/* The state is gone, and with it the seqid that would tell: is it there? A
+ * late WRITE under that state is refused. 0 or -EIO. */
+static int look_for_it(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_state st = nfsappend_slot_get(x->slot);
+	uint32_t landed = 0;
+	int r = 0;
+
+	if (st.in_doubt) {
+		r = nfsappend_op_landed(op, st.offset, st.len, &landed);
+		if (r == -EIO)
+			return r;
+		if (r != 0)
+			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MAYBE_TWICE,
+				"%s: the answer to a WRITE of %u bytes at %llu "
+				"was lost and the file cannot be read back "
+				"(%s); the record may stand twice",
+				op->file->path, st.len,
+				(unsigned long long)st.offset,
+				nfsappend_strerror(-r));
+		note(x, landed);
+	}
+	return 0;
+}
+
+int nfsappend_locked_settle(struct nfsappend_op *op)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
+	struct sending x;
+	int r;
+
+	if (st.in_flight < NFSAPPEND_LOCK_NEW && !st.held && !st.in_doubt)
+		return 0;
+	start(&x, op);
+	s->size_known = 0;
+	if (st.len > s->allocated || st.len > NFSAPPEND_STAGE_MAX) {
+		st.lost = 1; /* nonsense: nothing of it can be used */
+		st.in_flight = NFSAPPEND_NOTHING;
+		st.held = st.in_doubt = 0;
+		nfsappend_slot_set(&s->slot, &st);
+		return 0;
+	}
+	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_PREDECESSOR,
+		"%s: settling what another writer left without an answer",
+		op->file->path);
+	s->pending_offset = st.offset;
+	s->pending_len = st.len;
+	x.rec.data = s->stage;
+	x.rec.offset = st.offset;
+	/* It is not sent anew, should it not be in: only what is under way
+	 * comes to its end, and the lock is given back. */
+	while (unanswered(&x) || held(&x)) {
+		st = nfsappend_slot_get(x.slot);
+		if (st.in_doubt && st.in_flight < NFSAPPEND_LOCK_NEW)
+			r = NFSAPPEND_STATE_LOST; /* made anew meanwhile */
+		else
+			r = step(&x);
+		if (r == NFSAPPEND_LANDED)
+			note(&x, landed_count(op, st.offset, st.len));
+		switch (r) {
+		case NFSAPPEND_STATE_LOST:
+			return look_for_it(&x);
+		case NFSAPPEND_NOT_END_OR_IN:
+			if (look_at_twin(&x) != 0)
+				return -EIO;
+			break;
+		case NFSAPPEND_CONTINUE:
+			if (++x.repeats > 4 && nfsappend_wait_sleep(&op->w,
+						       x.repeats * MS) != 0)
+				return -EIO;
+			break;
+		case NFSAPPEND_UNSENT:
+		case NFSAPPEND_LOST:
+		case NFSAPPEND_DELAY:
+		case NFSAPPEND_TIMED_OUT:
+		case NFSAPPEND_GRACE:
+			if (!again(&x, &r))
+				return -EIO;
+			break;
+		default:
+			if (r < 0 && unanswered(&x))
+				return -EIO;
+			break;
+		}
+	}
+	return 0;
+}
+
+int nfsappend_locked_landed(struct nfsappend_op *op, uint32_t *landed)
+{
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
+	uint32_t there;
+	int r;
+
+	*landed = 0;
+	if (st.wrote == 0 || st.wrote > s->pending_len)
+		return 0;
+	s->pending_offset = st.offset;
+	/* Whoever got the answer may not have come to its COMMIT. */
+	r = nfsappend_op_landed(op, st.offset, st.wrote, &there);
+	if (r == -EIO)
+		return r;
+	/* What cannot be read is as the server said. */
+	*landed = r == 0 ? there : st.wrote;
+	return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * NFSv4.0 compounds on the wire (RFC 7530, XDR of RFC 7531). Encoded and
+ * decoded here: libnfs's own encoder has 4 KB of room (4.0.0), its decoder
+ * puts results at misaligned addresses and believes the lengths it is told.
+ * libnfs frames, sends and matches.
+ */
+#ifndef NFSAPPEND_NFS_NFS4_WIRE_H
+#define NFSAPPEND_NFS_NFS4_WIRE_H
+
+#include "nfs/session.h"
+
+enum { /* nfs_opnum4, RFC 7531 */
+	NFSAPPEND_OP_ACCESS = 3,
+	NFSAPPEND_OP_CLOSE = 4,
+	NFSAPPEND_OP_COMMIT = 5,
+	NFSAPPEND_OP_CREATE = 6,
+	NFSAPPEND_OP_GETATTR = 9,
+	NFSAPPEND_OP_GETFH = 10,
+	NFSAPPEND_OP_LINK = 11,
+	NFSAPPEND_OP_LOCK = 12,
+	NFSAPPEND_OP_LOCKU = 14,
+	NFSAPPEND_OP_LOOKUP = 15,
+	NFSAPPEND_OP_OPEN = 18,
+	NFSAPPEND_OP_OPEN_CONFIRM = 20,
+	NFSAPPEND_OP_PUTFH = 22,
+	NFSAPPEND_OP_PUTROOTFH = 24,
+	NFSAPPEND_OP_READ = 25,
+	NFSAPPEND_OP_READDIR = 26,
+	NFSAPPEND_OP_READLINK = 27,
+	NFSAPPEND_OP_REMOVE = 28,
+	NFSAPPEND_OP_RENAME = 29,
+	NFSAPPEND_OP_SAVEFH = 32,
+	NFSAPPEND_OP_SETATTR = 34,
+	NFSAPPEND_OP_SETCLIENTID = 35,
+	NFSAPPEND_OP_SETCLIENTID_CONFIRM = 36,
+	NFSAPPEND_OP_VERIFY = 37,
+	NFSAPPEND_OP_WRITE = 38,
+	NFSAPPEND_OP_RELEASE_LOCKOWNER = 39,
+};
+
+/* Arguments being put together: small ones in buf; the data of one WRITE
+ * stays where it is. Big enough for a name, two handles, two owners. */
+struct nfsappend_ops {
+	uint8_t buf[2048];
+	uint32_t n;	  /* of buf */
+	uint32_t count;	  /* operations */
+	const void *data; /* goes in at data_at, padded */
+	uint32_t data_len;
+	uint32_t data_at;
+	bool overflow;
+};
+
+void nfsappend_ops_begin(struct nfsappend_ops *);
+void nfsappend_put32(struct nfsappend_ops *, uint32_t);
+void nfsappend_put64(struct nfsappend_ops *, uint64_t);
+void nfsappend_put_fixed(struct nfsappend_ops *, const void *, uint32_t len);
+void nfsappend_put_opaque(struct nfsappend_ops *, const void *, uint32_t len);
+void nfsappend_put_stateid(
+	struct nfsappend_ops *, const struct nfsappend_stateid *);
+
+/* Whole operations. NULL stateid: the anonymous one (RFC 7530 9.1.4.3). */
+void nfsappend_op(struct nfsappend_ops *, uint32_t op);
+void nfsappend_op_putfh(struct nfsappend_ops *, const struct nfsappend_fh *);
+void nfsappend_op_lookup(struct nfsappend_ops *, const char *name);
+void nfsappend_op_getattr_size(struct nfsappend_ops *);
+void nfsappend_op_verify_size(struct nfsappend_ops *, uint64_t size);
+void nfsappend_op_write(struct nfsappend_ops *,
+	const struct nfsappend_stateid *, uint64_t offset, const void *,
+	uint32_t len);
+
+/* Results being taken apart. Nothing is read behind the end: bad is set, and
+ * what was asked for is 0. */
+struct nfsappend_results {
+	const uint8_t *p, *end;
+	uint32_t status; /* of the compound */
+	uint32_t left;	 /* operations not looked at */
+	bool bad;
+};
+
+uint32_t nfsappend_get32(struct nfsappend_results *);
+uint64_t nfsappend_get64(struct nfsappend_results *);
+/* NULL when it is not there or longer than max. */
+const uint8_t *nfsappend_get_opaque(
+	struct nfsappend_results *, uint32_t max, uint32_t *len);
+const uint8_t *nfsappend_get_fixed(struct nfsappend_results *, uint32_t len);
+void nfsappend_get_stateid(
+	struct nfsappend_results *, struct nfsappend_stateid *);
+void nfsappend_get_fh(struct nfsappend_results *, struct nfsappend_fh *);
+
+/* The next operation's number and status: false at the end. */
+bool nfsappend_next(struct nfsappend_results *, uint32_t *op, uint32_t *status);
+/* It must be that operation and have succeeded: 0, or its error's -errno or
+ * outcome, NFSAPPEND_LOST when the reply makes no sense. */
+int nfsappend_expect(struct nfsappend_results *, uint32_t op);
+/* The attributes of a GETATTR that asked for the size. */
+uint64_t nfsappend_get_size(struct nfsappend_results *);
+/* The result of a WRITE of len bytes. */
+void nfsappend_get_written(
+	struct nfsappend_results *, uint32_t len, struct nfsappend_written *);
+
+/* One attempt. decode gets the results (a struct nfsappend_results *) and
+ * out. 0, -errno, an outcome. */
+int nfsappend_compound(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_ops *, int (*decode)(void *results, void *out),
+	void *out);
+
+#endif

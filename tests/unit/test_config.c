@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The NFSAPPEND_* variables: a bad one is dropped with one message that names
+ * variable, value and cause, and the good ones beside it stay. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config_env.h"
+#include "core/log.h"
+#include "core/path.h"
+#include "rig.h"
+
+#define GOOD "/nfsappend-unit/good=nfs://server/export"
+
+static void nothing_set(void)
+{
+	rig_core();
+	nfsappend_config.runtime = NULL;
+	rig_config("PATH=/bin", "NFSAPPEND_MAPS=/x=nfs://s/e", "NFSAPPEND_MAP",
+		"NFSAPPEND_TIMEOUT=", NULL);
+	CHECK_INT(nfsappend_config.nmaps, 0);
+	CHECK_INT(nfsappend_config.sharing, NFSAPPEND_SHARING_AUTO);
+	CHECK_INT(nfsappend_config.timeout_s, 0);
+	CHECK(nfsappend_config.stats == NULL);
+	CHECK(!nfsappend_config.any_local);
+	CHECK_STR(rig_log(), "");
+	CHECK_INT(nfsappend_config_sharing(3), NFSAPPEND_GUARDED);
+	CHECK_INT(nfsappend_config_sharing(4), NFSAPPEND_LOCKED);
+}
+
+static void all_set(void)
+{
+	char stats[100], log[100], text[220], *content;
+
+	rig_core();
+	snprintf(stats, sizeof stats, "NFSAPPEND_STATS=%s/stats", unit_dir);
+	snprintf(log, sizeof log, "NFSAPPEND_LOG=error:%s/other", unit_dir);
+	rig_config(log, "NFSAPPEND_MAP=" GOOD, "NFSAPPEND_SHARING=single",
+		"NFSAPPEND_TIMEOUT=86400", "NFSAPPEND_FALLBACK=fail",
+		"NFSAPPEND_RUNTIME=/run/x", stats, NULL);
+	CHECK_INT(nfsappend_config.nmaps, 1);
+	CHECK_STR(nfsappend_config.maps[0].dir, "/nfsappend-unit/good");
+	CHECK_INT(nfsappend_config.maps[0].len, 20);
+	CHECK(!nfsappend_config.maps[0].dropped);
+	CHECK_STR(nfsappend_config.maps[0].target.host, "server");
+	CHECK_INT(nfsappend_config_sharing(3), NFSAPPEND_SINGLE);
+	CHECK_INT(nfsappend_config_sharing(4), NFSAPPEND_SINGLE);
+	CHECK_INT(nfsappend_config.timeout_s, 86400);
+	CHECK(nfsappend_config.fallback_fails);
+	CHECK_STR(nfsappend_config.runtime, "/run/x");
+	CHECK_STR(nfsappend_config.stats, stats + strlen("NFSAPPEND_STATS="));
+	CHECK(nfsappend_log_wanted(NFSAPPEND_ERROR));
+	CHECK(!nfsappend_log_wanted(NFSAPPEND_WARN));
+	nfsappend_log(NFSAPPEND_ERROR, 999, "said");
+	snprintf(text, sizeof text, "%s/other", unit_dir);
+	content = unit_read_file(text, NULL);
+	CHECK_HAS(content, "said [N999]");
+	free(content);
+}
+
+/* Programs overwrite their environment block (nginx for its title). */
+static void environment_is_copied(void)
+{
+	char stats[] = "NFSAPPEND_STATS=/a/b", map[] = "NFSAPPEND_MAP=" GOOD;
+	char runtime[] = "NFSAPPEND_RUNTIME=/run/x";
+
+	rig_core();
+	rig_config(stats, map, runtime, NULL);
+	memset(stats, 'X', strlen(stats));
+	memset(map, 'X', strlen(map));
+	memset(runtime, 'X', strlen(runtime));
+	CHECK_STR(nfsappend_config.stats, "/a/b");
+	CHECK_STR(nfsappend_config.runtime, "/run/x");
+	CHECK_STR(nfsappend_config.maps[0].target.path, "/export");
+}
+
+static void bad_settings(void)
+{
+	static const struct {
+		const char *variable, *value, *cause;
+	} cases[] = {
+		{"NFSAPPEND_SHARING", "Single", "not auto, single, guarded or"},
+		{"NFSAPPEND_SHARING", "single ", "not auto, single, guarded"},
+		{"NFSAPPEND_TIMEOUT", "-1", "not a number of seconds"},
+		{"NFSAPPEND_TIMEOUT", "1s", "not a number of seconds"},
+		{"NFSAPPEND_TIMEOUT", " 1", "not a number of seconds"},
+		{"NFSAPPEND_TIMEOUT", "+1", "not a number of seconds"},
+		{"NFSAPPEND_TIMEOUT", "86401", "not a number of seconds"},
+		{"NFSAPPEND_TIMEOUT", "99999999999999999999999",
+			"not a number of seconds"},
+		{"NFSAPPEND_FALLBACK", "none", "not kernel or fail"},
+		{"NFSAPPEND_LOG", "loud", "not off, error, warn"},
+		{"NFSAPPEND_LOG", "warning", "not off, error, warn"},
+		{"NFSAPPEND_LOG", ":/x", "not off, error, warn"},
+		{"NFSAPPEND_RUNTIME", "run", "not an absolute path"},
+		{"NFSAPPEND_STATS", "stats", "neither 'stderr' nor an"},
+		{"NFSAPPEND_STATS", "Stderr", "neither 'stderr' nor an"},
+	};
+
+	for (unsigned i = 0; i < UNIT_COUNT(cases); i++) {
+		pid_t pid;
+
+		fflush(stdout);
+		pid = fork();
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			char entry[200], quoted[200];
+			const char *log;
+
+			unit_case("%s=%s", cases[i].variable, cases[i].value);
+			rig_core();
+			snprintf(entry, sizeof entry, "%s=%s",
+				cases[i].variable, cases[i].value);
+			snprintf(quoted, sizeof quoted,
+				"%s='%s': ", cases[i].variable, cases[i].value);
+			rig_log();
+			rig_config(entry, "NFSAPPEND_MAP=" GOOD, NULL);
+			log = rig_log();
+			CHECK_HAS(log, quoted);
+			CHECK_HAS(log, cases[i].cause);
+			CHECK_HAS(log, "[N101]");
+			CHECK(strchr(log, '\n') == strrchr(log, '\n'));
+			CHECK_INT(nfsappend_config.nmaps, 1);
+			CHECK_INT(nfsappend_config.timeout_s, 0);
+			CHECK(nfsappend_config.stats == NULL);
+			CHECK_INT(nfsappend_config.sharing,
+				NFSAPPEND_SHARING_AUTO);
+			exit(0);
+		}
+		CHECK_INT(unit_wait(pid), 0);
+	}
+}
+
+static void log_file_must_be_absolute(void)
+{
+	rig_core();
+	rig_config("NFSAPPEND_LOG=debug:file", NULL);
+	CHECK_HAS(rig_log(), "NFSAPPEND_LOG='debug:file': the file after ':' "
+			     "must be an absolute path");
+	CHECK(nfsappend_log_wanted(NFSAPPEND_DEBUG));
+}
+
+static void bad_maps(void)
+{
+	static const struct {
+		const char *entry, *cause;
+		bool directory; /* it can be told: what is below it fails */
+	} cases[] = {
+		{"/nfsappend-unit/d", "no '='", true},
+		{"/nfsappend-unit/d=", "does not begin with nfs://", true},
+		{"/nfsappend-unit/d=/export", "does not begin with nfs://",
+			true},
+		{"/nfsappend-unit/d=nfs://s", "no /export", true},
+		{"/nfsappend-unit/d=nfs://s:x/e", "port is not", true},
+		{"/nfsappend-unit/d=nfs://s/e?x=1", "unknown argument 'x'",
+			true},
+		{"=nfs://s/e", "must be an absolute path", false},
+		{"nfs://s/e", "must be an absolute path", false},
+		{"logs=nfs://s/e", "must be an absolute path", false},
+		{"/=nfs://s/e", "not '/'", false},
+		{"/..=nfs://s/e", "not '/'", false},
+	};
+
+	for (unsigned i = 0; i < UNIT_COUNT(cases); i++) {
+		pid_t pid;
+
+		fflush(stdout);
+		pid = fork();
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			const struct nfsappend_map *map;
+			char value[300];
+			const char *log;
+
+			unit_case("%s", cases[i].entry);
+			rig_core();
+			rig_log();
+			snprintf(value, sizeof value,
+				"NFSAPPEND_MAP= " GOOD "\t%s\n/a=nfs://t/f",
+				cases[i].entry);
+			rig_config(value, NULL);
+			log = rig_log();
+			CHECK_HAS(log, "NFSAPPEND_MAP entry '");
+			CHECK_HAS(log, cases[i].entry);
+			CHECK_HAS(log, cases[i].cause);
+			CHECK_HAS(log, "[N102]");
+			CHECK(strchr(log, '\n') == strrchr(log, '\n'));
+			CHECK_INT(nfsappend_config.nmaps,
+				cases[i].directory ? 3 : 2);
+			map = nfsappend_path_match("/nfsappend-unit/good/x");
+			CHECK(map != NULL && !map->dropped);
+			map = nfsappend_path_match("/a");
+			CHECK(map != NULL && !map->dropped);
+			CHECK_STR(map->target.host, "t");
+			map = nfsappend_path_match("/nfsappend-unit/d/x");
+			CHECK((map != NULL) == cases[i].directory);
+			CHECK(map == NULL || map->dropped);
+			exit(0);
+		}
+		CHECK_INT(unit_wait(pid), 0);
+	}
+}
+
+/* However long the value, the message names its cause. */
+static void long_values(void)
+{
+	static const char *const formats[] = {
+		"NFSAPPEND_MAP=/%02000d=nfs://s/e",
+		"NFSAPPEND_MAP=/a=nfs://s/%02000d", "NFSAPPEND_MAP=%02000d",
+		"NFSAPPEND_TIMEOUT=%02000dx", "NFSAPPEND_SHARING=%02000d",
+		"NFSAPPEND_STATS=%02000d", "NFSAPPEND_LOG=%02000d",
+		"NFSAPPEND_RUNTIME=%02000d"};
+	static const char *const causes[] = {"absolute path of at most 1023",
+		"longer than 1023 bytes", "must be an absolute path",
+		"not a number of seconds", "not auto, single",
+		"neither 'stderr'", "not off, error", "not an absolute path"};
+
+	rig_core();
+	for (unsigned i = 0; i < UNIT_COUNT(formats); i++) {
+		char *entry = malloc(3000);
+		const char *log;
+
+		unit_case("%u", i);
+		nfsappend_config.nmaps = 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(entry, 3000, formats[i], 0);
+#pragma GCC diagnostic pop
+		rig_config(entry, NULL);
+		log = rig_log();
+		CHECK_HAS(log, "NFSAPPEND_");
+		CHECK_HAS(log, "000000");
+		CHECK_HAS(log, causes[i]);
+		CHECK(strlen(log) < 1024);
+		free(entry);
+	}
+}
+
+static void directories(void)
+{
+	rig_core();
+	rig_config("NFSAPPEND_MAP=/a/./b//c/../=nfs://s/1 /a/b/c/=nfs://s/2 "
+		   "/a=nfs://s/3 /d=e=nfs://s/4",
+		NULL);
+	CHECK_STR(rig_log(), "");
+	CHECK_INT(nfsappend_config.nmaps, 4);
+	/* The longest first, so that the nearest is found. */
+	CHECK_STR(nfsappend_config.maps[0].dir, "/a/b/c");
+	CHECK_STR(nfsappend_path_match("/a/b/x")->target.path, "/1");
+	CHECK_STR(nfsappend_path_match("/a/b/c")->target.path, "/2");
+	CHECK_STR(nfsappend_path_match("/a/c")->target.path, "/3");
+	CHECK_STR(nfsappend_path_match("/d=e/c")->target.path, "/4");
+	CHECK(!nfsappend_config.any_local);
+}
+
+static void directory_that_is_there(void)
+{
+	char value[200];
+
+	rig_core();
+	snprintf(value, sizeof value, "NFSAPPEND_MAP=" GOOD " %s=nfs://s/e",
+		unit_dir);
+	rig_config(value, NULL);
+	CHECK_INT(nfsappend_config.nmaps, 2);
+	CHECK(nfsappend_config.any_local);
+	CHECK(nfsappend_path_match(unit_dir)->local);
+	CHECK(!nfsappend_path_match("/nfsappend-unit/good")->local);
+}
+
+static void too_many_maps(void)
+{
+	char *value = malloc(8192);
+	int n = sprintf(value, "NFSAPPEND_MAP=");
+
+	for (int i = 0; i < NFSAPPEND_MAPS_MAX; i++)
+		n += sprintf(value + n, "/m%d=nfs://s/e ", i);
+	rig_core();
+	rig_config(value, NULL);
+	CHECK_STR(rig_log(), "");
+	CHECK_INT(nfsappend_config.nmaps, NFSAPPEND_MAPS_MAX);
+	nfsappend_config.nmaps = 0;
+	sprintf(value + n, "/over=nfs://s/e /over2=nfs://s/e");
+	rig_config(value, NULL);
+	CHECK_INT(nfsappend_config.nmaps, NFSAPPEND_MAPS_MAX);
+	CHECK_HAS(rig_log(), "more than 32 entries; those from "
+			     "'/over=nfs://s/e' on are ignored");
+	free(value);
+}
+
+static const struct unit_test tests[] = {
+	UNIT_TEST(nothing_set),
+	UNIT_TEST(all_set),
+	UNIT_TEST(environment_is_copied),
+	UNIT_TEST(bad_settings),
+	UNIT_TEST(log_file_must_be_absolute),
+	UNIT_TEST(bad_maps),
+	UNIT_TEST(long_values),
+	UNIT_TEST(directories),
+	UNIT_TEST(directory_that_is_there),
+	UNIT_TEST(too_many_maps),
+};
+
+UNIT_MAIN(tests)
