@@ -23,12 +23,7 @@ struct nfsappend_place *nfsappend_place_new(void)
 
 	if (p == NULL)
 		return nfsappend_pages(sizeof *p);
-	memset(p, 0, offsetof(struct nfsappend_place, walk));
-	p->walk.map = NULL;
-	p->walk.links = 0;
-	p->walk.rest[0] = p->walk.todo[0] = p->walk.done[0] = '\0';
-	p->path[0] = p->here[0] = '\0';
-	p->depth = 0;
+	memset(p, 0, offsetof(struct nfsappend_place, stack));
 	return p;
 }
 
