@@ -67,7 +67,9 @@ lose_answers() {
 		on_host 9 "$PROGRAMS/prog_host" "$LOGS/x" 1000000 "victim$round" \
 			>/dev/null 2>>"$MESSAGES" 3>&- 4>&- &
 		sleep "0.$((RANDOM % 6))$((RANDOM % 10))"
-		in_server pkill -KILL -f "prog_host .* victim$round\$"
+		until in_server pkill -KILL -f "prog_host .* victim$round\$"; do
+			sleep 0.02
+		done
 		wait "$!" 2>/dev/null || :
 	done
 	in_server pkill -TERM -f 'prog_host .* h[123] '

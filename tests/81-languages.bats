@@ -327,7 +327,6 @@ java_program() {
 @test "java: java.util.logging" {
 	needs_full
 	needs javac default-jdk-headless
-	can_rename || skip 'FileHandler lists and locks below a MAP folder'
 	new_program 'java.util.logging FileHandler'
 	java_program 'FileHandler handler = new FileHandler(path, true);
 		handler.setFormatter(new SimpleFormatter() {

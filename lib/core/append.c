@@ -296,6 +296,7 @@ void nfsappend_op_start(struct nfsappend_op *op, struct nfsappend_file *f)
 	op->more = false;
 	op->base = 0;
 	nfsappend_wait_start(&op->w, f->key.server->name, f->timeout_s);
+	op->w.steps = true;
 }
 
 int nfsappend_op_settle_lead(struct nfsappend_op *op)
@@ -334,6 +335,9 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 
 	nfsappend_segment_unlead(&op->file->segment);
 	count_rpcs(op);
+	if (op->w.wait.deadline == 0 ||
+		nfsappend_now() < op->w.wait.deadline)
+		nfsappend_wait_over(&op->w);
 	if (result == -EFAULT)
 		return;
 	if (result < 0)

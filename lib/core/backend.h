@@ -90,6 +90,8 @@ struct nfsappend_target {
 	uint16_t version;  /* 3 or 4 */
 	uint16_t has_uid, has_gid;
 	uint32_t uid, gid; /* instead of the process's, when has_* */
+	uint32_t timeo;	   /* tenths of a second without an answer until a
+			    * request is sent again, 0: the default */
 };
 
 /* What first contact found out. Plain data: it is copied into placeholders

@@ -55,7 +55,7 @@ void nfsappend_directory_put(struct nfsappend_directory *d)
 int nfsappend_directory_open(const struct nfsappend_place *p, int flags)
 {
 	struct nfsappend_placeholder ph = {
-		.type = NFSAPPEND_DIR,
+		.directory = 1,
 		.accmode = O_RDONLY,
 		.sync = (uint32_t)(flags & O_DIRECTORY),
 		.timeout_s = nfsappend_config.timeout_s,

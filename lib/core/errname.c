@@ -34,6 +34,10 @@ const char *nfsappend_strerror(int error)
 		{ENOSYS, "ENOSYS (Not implemented)"},
 		{EDQUOT, "EDQUOT (Disk quota exceeded)"},
 		{ESTALE, "ESTALE (Stale file handle)"},
+		{EREMOTE, "EREMOTE (The file system has moved to another "
+			  "server)"},
+		{EPROTONOSUPPORT,
+			"EPROTONOSUPPORT (Protocol not supported)"},
 		{EOPNOTSUPP, "EOPNOTSUPP (Operation not supported)"},
 		{EAFNOSUPPORT, "EAFNOSUPPORT (Address family not supported)"},
 		{ECONNREFUSED, "ECONNREFUSED (Connection refused)"},

@@ -371,7 +371,7 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_state st = nfsappend_slot_get(&s->slot);
 	struct sending x;
-	int r;
+	int r = 0;
 
 	if (st.in_flight < NFSAPPEND_LOCK_NEW && !st.held && !st.in_doubt)
 		return 0;
@@ -391,8 +391,8 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 	s->pending_len = st.len;
 	x.rec.data = s->stage;
 	x.rec.offset = st.offset;
-	/* It is not sent anew, should it not be in: only what is under way
-	 * comes to its end, and the lock is given back. */
+	/* Its record is not sent anew: only what is under way ends, and the
+	 * lock is given back. */
 	while (unanswered(&x) || held(&x)) {
 		st = nfsappend_slot_get(x.slot);
 		if (st.in_doubt && st.in_flight < NFSAPPEND_LOCK_NEW)

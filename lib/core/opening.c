@@ -157,7 +157,6 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 {
 	struct nfsappend_server *s = file->key.server;
 	struct nfsappend_placeholder ph = {
-		.type = NFSAPPEND_REG,
 		.accmode = o->flags & O_ACCMODE,
 		.sync = o->flags & (O_SYNC | O_DSYNC),
 		.sharing = file->sharing,
@@ -189,14 +188,17 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 	return fd;
 }
 
-/* For messages and statistics. */
-static void display_path(const struct nfsappend_place *p, char *out,
-	size_t room)
+/* For messages and statistics: where the file is, or what the program asked
+ * for. */
+static void display_path(const struct nfsappend_place *p, const char *path,
+	bool found, char *out, size_t room)
 {
-	if (p->here[0] != '\0')
+	if (found)
 		nfsappend_place_path(p, out, room);
-	else /* the server was not reached */
-		snprintf(out, room, "%s/%s", p->map->dir, p->walk.rest);
+	else if (path[0] == '/' || p->here[0] == '\0')
+		snprintf(out, room, "%s", path);
+	else
+		snprintf(out, room, "%s/%s", p->here, path);
 }
 
 /* What programs try and expect to fail goes without a message: a file that
@@ -238,7 +240,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		return r;
 	if (r == 0 && p->attr.type == NFSAPPEND_DIR)
 		return nfsappend_directory_open(p, o->flags);
-	display_path(p, shown, sizeof shown);
+	display_path(p, path, r == 0, shown, sizeof shown);
 	if (r == 0)
 		r = nfsappend_file_get(p->server, &p->fh, &p->attr,
 			nfsappend_config_sharing(p->map->target.version),

@@ -190,18 +190,18 @@ int nfsappend_path_walk(int dirfd, const char *path,
 {
 	char *done = walk->done, *target = walk->target;
 	const char *s = walk->todo;
+	size_t relative = path[0] != '/';
 	int n = 0;
 
 	if (path[0] == '\0')
 		return -ENOENT;
-	if (path[0] != '/' && (n = base(dirfd, done, PATH_MAX)) < 0)
+	if (relative && (n = base(dirfd, done, PATH_MAX)) < 0)
 		return n;
 	if (strlen(path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	/* A '/' between the base and a relative path. */
-	walk->todo[0] = '/';
-	strcpy(walk->todo + (path[0] != '/'), path);
-	if (path[0] != '/')
+	walk->todo[0] = '/'; /* between the base and the path */
+	memmove(walk->todo + relative, path, strlen(path) + 1);
+	if (relative)
 		n = climb(done, n, &s);
 	walk->map = NULL;
 	for (;;) {

@@ -9,7 +9,7 @@
 #include "core/placeholder.h"
 #include "core/userns.h"
 
-#define MAGIC UINT64_C(0x32656e65707061e6) /* changes with the layout */
+#define MAGIC UINT64_C(0x32646e65707061e7) /* changes with the layout */
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
@@ -56,7 +56,7 @@ void nfsappend_placeholder_mark(int fd)
 static bool plausible(const struct nfsappend_placeholder *p)
 {
 	return p->magic == MAGIC && p->size == sizeof *p &&
-		(p->type == NFSAPPEND_REG || p->type == NFSAPPEND_DIR) &&
+		p->directory <= 1 &&
 		p->fh.len > 0 && p->fh.len <= NFSAPPEND_FH_MAX &&
 		p->dir.len <= NFSAPPEND_FH_MAX &&
 		memchr(p->name, 0, sizeof p->name) != NULL &&

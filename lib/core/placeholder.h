@@ -24,7 +24,7 @@ struct nfsappend_placeholder {
 	char text[128]; /* for people: cat /proc/PID/fd/N */
 	uint64_t magic;
 	uint32_t size; /* of this struct */
-	uint32_t type; /* NFSAPPEND_REG or NFSAPPEND_DIR */
+	uint32_t directory; /* 1: it stands for one, not for a file */
 	uint32_t accmode;
 	uint32_t sync; /* O_SYNC, O_DSYNC, O_DIRECTORY: for F_GETFL only */
 	uint32_t sharing; /* of a directory: the path is cut short */

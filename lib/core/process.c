@@ -163,13 +163,12 @@ static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
 
 		if (wait->deadline != 0 && now >= wait->deadline)
 			return -ETIMEDOUT;
-		if (until != 0 && now >= until)
-			return 0;
 		if (wait->deadline != 0 && wait->deadline < end)
 			end = wait->deadline;
 		if (until != 0 && until < end)
-			end = until;
+			end = until > now ? until : now;
 
+		/* Even without time: so that fatal signals have a chance. */
 		struct timespec t = {(end - now) / SECOND,
 			(end - now) % SECOND};
 		nfsappend_sigset mask = nfsappend_wait_mask(w->start);
@@ -178,6 +177,8 @@ static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
 		if (r > 0)
 			return (int)r;
 		report_silence(w);
+		if (until != 0 && nfsappend_now() >= until)
+			return 0;
 	}
 }
 

@@ -60,6 +60,8 @@ struct nfsappend_waiting {
 	int64_t start;
 	const char *server;
 	bool reported;
+	bool steps; /* of an append: one call that is answered, be it that of
+		     * a GETATTR on the way, is not yet the end of it */
 	bool grace; /* told of a grace period */
 };
 void nfsappend_wait_start(struct nfsappend_waiting *, const char *server,

@@ -9,7 +9,7 @@
 #include "core/path.h"
 #include "core/server.h"
 
-#define NFSAPPEND_DEPTH_MAX (PATH_MAX / 2)
+#define NFSAPPEND_DEPTH_MAX 1024
 
 struct nfsappend_place {
 	const struct nfsappend_map *map; /* NULL: walk.rest is local */

@@ -85,7 +85,7 @@ struct nfsappend_segment {
 struct nfsappend_segment_view {
 	struct nfsappend_segment *shared;
 	bool is_private; /* anonymous */
-	pid_t registered; /* this process is among the users */
+	_Atomic pid_t registered; /* this process is among the users */
 	uint64_t ino;	 /* of the file that is mapped */
 	char path[300];	 /* in the runtime directory */
 };

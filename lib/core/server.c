@@ -223,7 +223,8 @@ bool nfsappend_server_again(struct nfsappend_server *s,
 	int64_t pause = first << (*tries < shift ? *tries : shift);
 
 	if (*result <= 0) {
-		nfsappend_wait_over(w);
+		if (!w->steps)
+			nfsappend_wait_over(w);
 		return false;
 	}
 	if (*result == NFSAPPEND_GRACE && !w->grace) {

@@ -72,17 +72,17 @@ static int read_back_stable(struct nfsappend_op *op, uint64_t offset,
 	uint64_t before = 0, after = 0;
 	int r;
 
-	do {
-		r = commit(op, offset, len, &before);
-		if (r == 0)
-			r = nfsappend_op_read_back(op, offset, len);
+	r = commit(op, offset, len, &before);
+	while (r == 0) {
+		r = nfsappend_op_read_back(op, offset, len);
 		if (r != NFSAPPEND_IS_IN)
 			return r;
 		r = commit(op, offset, len, &after);
-		if (r != 0)
-			return r;
-	} while (before != after);
-	return NFSAPPEND_IS_IN;
+		if (r == 0 && before == after)
+			return NFSAPPEND_IS_IN;
+		before = after;
+	}
+	return r;
 }
 
 int nfsappend_op_landed(struct nfsappend_op *op, uint64_t offset, uint32_t len,

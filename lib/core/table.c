@@ -236,9 +236,8 @@ static struct nfsappend_open *look(int fd, int *error)
 		return NULL;
 	if (nfsappend_placeholder_read(fd, &p) != 0) /* the marker by chance */
 		return NULL;
-	*error = p.type == NFSAPPEND_DIR
-		? nfsappend_directory_inherit(&p, &dir)
-		: nfsappend_file_inherit(&p, &file);
+	*error = p.directory ? nfsappend_directory_inherit(&p, &dir)
+			     : nfsappend_file_inherit(&p, &file);
 	if (*error != 0)
 		return NULL;
 	o = dir != NULL ? nfsappend_open_directory(fd, p.sync, dir)

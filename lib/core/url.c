@@ -63,7 +63,7 @@ static bool harmless(const char *name, size_t len)
 {
 	static const char *const names[] = {"tcp-syncnt", "dircache", "autoreconnect",
 		"auto-traverse-mounts", "readahead", "pagecache", "debug",
-		"timeo", "retrans", "sec", "if"};
+		"retrans", "sec", "if"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strlen(names[i]) == len && !strncmp(names[i], name, len))
@@ -81,20 +81,22 @@ static int argument(const char *arg, const char *end,
 	static const struct {
 		const char *name;
 		unsigned long max;
-	} known[] = {{"version", 4}, {"nfsport", 65535}, {"mountport", 65535},
-		{"uid", UINT32_MAX}, {"gid", UINT32_MAX}};
+		const char *is;
+	} known[] = {{"version", 4, "3 or 4"},
+		{"nfsport", 65535, "a port from 1 to 65535"},
+		{"mountport", 65535, "a port from 1 to 65535"},
+		{"timeo", 36000, "1 to 36000 tenths of a second"},
+		{"uid", UINT32_MAX, "a number of 32 bits"},
+		{"gid", UINT32_MAX, "a number of 32 bits"}};
 
 	for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
 		if (strlen(known[i].name) != len ||
 			strncmp(known[i].name, arg, len) != 0)
 			continue;
 		if (number(value, end, known[i].max, &v) != 0 ||
-			(i == 0 && v < 3) || (i < 3 && v == 0)) {
+			(i == 0 && v < 3) || (i < 4 && v == 0)) {
 			snprintf(why, whylen, "the value of %s is not %s",
-				known[i].name,
-				i == 0		? "3 or 4"
-					: i < 3 ? "a port from 1 to 65535"
-						: "a number of 32 bits");
+				known[i].name, known[i].is);
 			return -EINVAL;
 		}
 		switch (i) {
@@ -108,6 +110,9 @@ static int argument(const char *arg, const char *end,
 			t->mountport = (uint16_t)v;
 			break;
 		case 3:
+			t->timeo = (uint32_t)v;
+			break;
+		case 4:
 			t->has_uid = 1;
 			t->uid = (uint32_t)v;
 			break;
@@ -127,7 +132,7 @@ static int argument(const char *arg, const char *end,
 		return 0;
 	snprintf(why, whylen,
 		"unknown argument '%.*s' (known: version, nfsport, mountport, "
-		"uid, gid)",
+		"timeo, uid, gid)",
 		(int)len, arg);
 	return -EINVAL;
 }

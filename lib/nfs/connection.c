@@ -11,8 +11,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <nfsc/libnfs-zdr.h>
-
 #include "core/log.h"
 #include "nfs/connection.h"
 
@@ -154,11 +152,11 @@ static int open_socket(const struct sockaddr_in6 *to,
 	return r;
 }
 
-static int make_context(struct nfsappend_connection *c, int fd,
-	const struct nfsappend_cred *cred)
+/* What libnfs encodes calls with. It never gets to see the socket. */
+static int make_context(
+	struct nfsappend_connection *c, const struct nfsappend_cred *cred)
 {
 	struct rpc_context *rpc = rpc_init_context();
-	uint32_t xid = random32();
 	struct utsname name;
 	struct AUTH *auth;
 
@@ -173,13 +171,9 @@ static int make_context(struct nfsappend_connection *c, int fd,
 		return -ENOMEM;
 	}
 	rpc_set_auth(rpc, auth);
-	rpc_set_next_xid(rpc, xid);
-	rpc_set_fd(rpc, fd);
-	rpc_service(rpc, POLLOUT); /* marks it connected */
 	c->rpc = rpc;
 	c->auth = auth;
-	/* Half way round: a server's cache of replies goes by the xid. */
-	c->xid = xid ^ UINT32_C(0x80000000);
+	c->xid = random32(); /* a server's cache of replies goes by it */
 	return 0;
 }
 
@@ -203,10 +197,7 @@ int nfsappend_connect(const struct sockaddr_in6 *address,
 		free(c);
 		return r;
 	}
-	fd = nfsappend_services->socket_hold(c->slot);
-	r = fd >= 0 ? make_context(c, fd, cred) : -ENOMEM;
-	if (fd >= 0)
-		nfsappend_services->socket_unhold(c->slot);
+	r = make_context(c, cred);
 	if (r != 0) {
 		nfsappend_services->socket_drop(c->slot);
 		free(c);
@@ -218,8 +209,6 @@ int nfsappend_connect(const struct sockaddr_in6 *address,
 
 void nfsappend_disconnect(struct nfsappend_connection *c)
 {
-	/* libnfs would close a number that may not be ours any more. */
-	rpc_set_fd(c->rpc, -1);
 	rpc_destroy_context(c->rpc);
 	nfsappend_services->socket_drop(c->slot);
 	free(c);
@@ -240,78 +229,4 @@ bool nfsappend_connection_dead(struct nfsappend_connection *c)
 	nfsappend_services->socket_unhold(c->slot);
 	/* Bytes without a question (a late answer) are as bad. */
 	return n >= 0 || (errno != EAGAIN && errno != EINTR);
-}
-
-/* libnfs tells these by text only (pdu.c): the server refused to execute.
- * Anything else under RPC_STATUS_ERROR is a connection or a reply that
- * failed, and the request may have been executed. */
-static int refused(const char *text)
-{
-	if (text == NULL)
-		return NFSAPPEND_LOST;
-	if (strncmp(text, "RPC Packet not accepted", 23) == 0)
-		return -EACCES; /* AUTH_ERROR, RFC 5531 section 9 */
-	if (strncmp(text, "Server responded: Program", 25) == 0)
-		return -EPROTONOSUPPORT;
-	if (strncmp(text, "Server responded: ", 18) == 0)
-		return -EIO;
-	return NFSAPPEND_LOST;
-}
-
-void nfsappend_call_done(struct rpc_context *rpc, int status, void *data,
-	void *arg)
-{
-	struct nfsappend_call *call = arg;
-
-	call->done = true;
-	if (status == RPC_STATUS_SUCCESS)
-		call->result = data != NULL ? call->decode(data, call->out)
-					    : NFSAPPEND_LOST;
-	else if (status == RPC_STATUS_ERROR)
-		call->result = refused(data);
-	else
-		call->result = NFSAPPEND_LOST;
-}
-
-/* Lets libnfs work on the socket, if it still is our socket. */
-static int service(struct nfsappend_connection *c, int revents,
-	struct pollfd *next)
-{
-	int fd = nfsappend_services->socket_hold(c->slot), r;
-
-	if (fd < 0)
-		return -1;
-	rpc_set_fd(c->rpc, fd);
-	r = rpc_service(c->rpc, revents);
-	if (r == 0) {
-		next->fd = fd;
-		next->events = (short)rpc_which_events(c->rpc);
-	}
-	nfsappend_services->socket_unhold(c->slot);
-	return r;
-}
-
-int nfsappend_call_wait(struct nfsappend_connection *c,
-	struct nfsappend_wait *wait, struct nfsappend_call *call, int queued)
-{
-	struct pollfd p;
-	int r = 0;
-
-	if (queued < 0)
-		return -ENOMEM; /* could not be encoded: nothing was sent */
-	wait->rpcs++;
-	/* Straight out: saves a poll. */
-	if (service(c, POLLOUT, &p) != 0)
-		return call->done ? call->result : NFSAPPEND_LOST;
-	while (!call->done) {
-		/* A second at a time, since the number may be taken away
-		 * or moved while we sleep. */
-		r = wait->poll(wait, &p, 1, now() + SECOND);
-		if (r == -ETIMEDOUT)
-			return NFSAPPEND_TIMED_OUT;
-		if (service(c, r > 0 ? p.revents : 0, &p) != 0)
-			return call->done ? call->result : NFSAPPEND_LOST;
-	}
-	c->last_used = now();
-	return call->result;
 }

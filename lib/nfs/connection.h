@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One TCP connection with its libnfs context, used by one thread at a time.
- * The socket is made, bound, connected and timed by us; libnfs only encodes,
- * decodes and moves bytes.
+ * The socket is made, bound, connected, timed and served by us; libnfs only
+ * encodes.
  */
 #ifndef NFSAPPEND_NFS_CONNECTION_H
 #define NFSAPPEND_NFS_CONNECTION_H
@@ -19,9 +19,10 @@ struct nfsappend_connection {
 	struct nfsappend_connection *next;
 	struct rpc_context *rpc;
 	struct AUTH *auth; /* the context's */
-	uint32_t xid;	   /* the next one of exchange.c */
+	uint32_t xid;	   /* the next one */
 	int slot;	   /* of the socket, see nfsappend_services */
 	int64_t last_used; /* CLOCK_MONOTONIC ns */
+	int64_t answer_ns; /* a call without an answer is lost then; 0: never */
 };
 
 /* 0, -errno of connect(2), NFSAPPEND_TIMED_OUT. The port is address's. */
@@ -31,20 +32,5 @@ int nfsappend_connect(const struct sockaddr_in6 *address,
 void nfsappend_disconnect(struct nfsappend_connection *);
 /* An idle one: has the server closed it? */
 bool nfsappend_connection_dead(struct nfsappend_connection *);
-
-/* One RPC in progress: its callback fills it. */
-struct nfsappend_call {
-	bool done;
-	int status;			 /* RPC_STATUS_*, or mapped */
-	int (*decode)(void *res, void *out); /* 0, -errno, an outcome */
-	void *out;
-	int result;
-};
-void nfsappend_call_done(struct rpc_context *, int status, void *data,
-	void *call);
-/* After the RPC was queued (queued < 0: it was not): sends, waits, decodes.
- * 0, -errno or an enum nfsappend_outcome. */
-int nfsappend_call_wait(struct nfsappend_connection *, struct nfsappend_wait *,
-	struct nfsappend_call *, int queued);
 
 #endif

@@ -14,8 +14,9 @@
 
 #include "nfs/connection.h"
 #include "nfs/contact.h"
-#include "nfs/errors.h"
+#include "nfs/exchange.h"
 #include "nfs/nfs3.h"
+#include "nfs/nfs3_reply.h"
 #include "nfs/session.h"
 
 #define MS INT64_C(1000000)
@@ -100,10 +101,29 @@ int nfsappend_contact_reach(struct nfsappend_contacting *c, unsigned port,
 	return r;
 }
 
-/* RFC 1833 section 3: port 0 is "not registered". */
-static int decode_port(void *data, void *out)
+bool nfsappend_contact_again(
+	struct nfsappend_contacting *c, int *r, unsigned *tries)
 {
-	*(uint32_t *)out = *(uint32_t *)data;
+	struct timespec t;
+
+	if (*r <= 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (*r == NFSAPPEND_TIMED_OUT ||
+		((*r == NFSAPPEND_LOST || *r == NFSAPPEND_UNSENT) &&
+			++*tries == 10) ||
+		c->wait->poll(c->wait, NULL, 0,
+			t.tv_sec * 1000 * MS + t.tv_nsec + 100 * MS) != 0) {
+		*r = -EIO;
+		return false;
+	}
+	return true;
+}
+
+/* RFC 1833 section 3: port 0 is "not registered". */
+static int decode_port(struct nfsappend_results *r, void *out)
+{
+	*(uint32_t *)out = nfsappend_get32(r);
 	return 0;
 }
 
@@ -111,14 +131,21 @@ static int ask_portmapper(
 	struct nfsappend_contacting *c, int program, uint32_t *port)
 {
 	struct nfsappend_connection *conn;
-	struct nfsappend_call call = {.decode = decode_port, .out = port};
+	pmap2_mapping args = {.prog = (uint32_t)program,
+		.vers = 3,
+		.prot = IPPROTO_TCP};
+	struct nfsappend_exchange x = {.program = PMAP_PROGRAM,
+		.version = PMAP_V2,
+		.procedure = PMAP2_GETPORT,
+		.encode = (zdrproc_t)zdr_pmap2_mapping,
+		.args = &args,
+		.decode = decode_port,
+		.out = port};
 	int r = nfsappend_contact_reach(c, PORTMAP_PORT, "rpcbind", &conn);
 
 	if (r != 0)
 		return r;
-	r = nfsappend_call_wait(conn, c->wait, &call,
-		rpc_pmap2_getport_async(conn->rpc, program, 3, IPPROTO_TCP,
-			nfsappend_call_done, &call));
+	r = nfsappend_exchange_on(conn, c->wait, &x);
 	nfsappend_disconnect(conn);
 	if (r != 0 || *port > 65535)
 		return r < 0 ? r : -EIO;
@@ -147,39 +174,30 @@ static int find_ports(
 	return r;
 }
 
-static int decode_mount(void *data, void *out)
-{
-	mountres3 *res = data;
-	struct nfsappend_fh *fh = out;
-	fhandle3 *h = &res->mountres3_u.mountinfo.fhandle;
-
-	if (res->fhs_status != MNT3_OK)
-		return nfsappend_errno_mount3(res->fhs_status);
-	if (h->fhandle3_len == 0 || h->fhandle3_len > NFS3_FHSIZE)
-		return -EIO;
-	fh->len = h->fhandle3_len;
-	memcpy(fh->data, h->fhandle3_val, fh->len);
-	return 0;
-}
-
 static int mount_path(struct nfsappend_contacting *c, uint32_t port, char *path,
 	struct nfsappend_fh *fh)
 {
 	struct nfsappend_connection *conn;
-	struct nfsappend_call call = {.decode = decode_mount, .out = fh};
-	int r = nfsappend_contact_reach(c, port, "MOUNT", &conn);
+	struct nfsappend_exchange x = {.program = MOUNT_PROGRAM,
+		.version = MOUNT_V3,
+		.procedure = MOUNT3_MNT,
+		.encode = (zdrproc_t)zdr_dirpath,
+		.args = &path,
+		.decode = nfsappend_mnt3,
+		.out = fh};
+	unsigned tries = 0;
+	int r;
 
-	if (r != 0)
-		return r;
-	r = nfsappend_call_wait(conn, c->wait, &call,
-		rpc_mount3_mnt_async(
-			conn->rpc, nfsappend_call_done, path, &call));
-	nfsappend_disconnect(conn);
-	if (r == NFSAPPEND_DELAY || r > 0) {
+	do {
+		r = nfsappend_contact_reach(c, port, "MOUNT", &conn);
+		if (r != 0)
+			return r;
+		r = nfsappend_exchange_on(conn, c->wait, &x);
+		nfsappend_disconnect(conn);
+	} while (nfsappend_contact_again(c, &r, &tries));
+	if (r == -EIO)
 		snprintf(c->why, c->whylen, "no usable answer from MOUNT");
-		return -EIO;
-	}
-	if (r != 0)
+	else if (r != 0)
 		snprintf(c->why, c->whylen,
 			r == -EACCES || r == -EPERM
 				? "the server does not export %.150s to this "
@@ -223,22 +241,6 @@ static int mount_longest(struct nfsappend_contacting *c, uint32_t port,
 	return first;
 }
 
-struct transfer {
-	uint32_t rtmax, wtmax;
-};
-
-static int decode_fsinfo(void *data, void *out)
-{
-	FSINFO3res *res = data;
-	struct transfer *t = out;
-
-	if (res->status != NFS3_OK)
-		return nfsappend_errno3(res->status);
-	t->rtmax = res->FSINFO3res_u.resok.rtmax;
-	t->wtmax = res->FSINFO3res_u.resok.wtmax;
-	return 0;
-}
-
 uint32_t nfsappend_contact_transfer(uint64_t max)
 {
 	return max < 512 ? 512 : max > XFER_MAX ? XFER_MAX : (uint32_t)max;
@@ -247,16 +249,16 @@ uint32_t nfsappend_contact_transfer(uint64_t max)
 static int get_fsinfo(struct nfsappend_contacting *c,
 	struct nfsappend_session *s, struct nfsappend_contact *out)
 {
-	FSINFO3args args;
-	struct transfer t = {0, 0};
+	uint32_t rtmax = 0, wtmax = 0;
+	unsigned tries = 0;
 	int r;
 
-	args.fsroot.data.data_len = out->root.len;
-	args.fsroot.data.data_val = (char *)out->root.data;
-	NFSAPPEND_RPC(
-		s, c->wait, r, rpc_nfs3_fsinfo_async, &args, decode_fsinfo, &t);
-	out->rtmax = nfsappend_contact_transfer(t.rtmax);
-	out->wtmax = nfsappend_contact_transfer(t.wtmax);
+	do
+		r = nfsappend_nfs3_fsinfo(
+			s, c->wait, &out->root, &rtmax, &wtmax);
+	while (nfsappend_contact_again(c, &r, &tries));
+	out->rtmax = nfsappend_contact_transfer(rtmax);
+	out->wtmax = nfsappend_contact_transfer(wtmax);
 	return r;
 }
 
@@ -290,6 +292,7 @@ static int descend(struct nfsappend_contacting *c, struct nfsappend_session *s,
 	char name[NFSAPPEND_NAME_MAX + 1];
 	struct nfsappend_attr attr = {.type = NFSAPPEND_DIR};
 	struct nfsappend_fh fh;
+	unsigned tries = 0;
 	int r = 0;
 
 	for (rest += strspn(rest, "/"); *rest != '\0' && r == 0;
@@ -300,7 +303,10 @@ static int descend(struct nfsappend_contacting *c, struct nfsappend_session *s,
 			return -ENAMETOOLONG;
 		memcpy(name, rest, n);
 		name[n] = '\0';
-		r = nfsappend_nfs3_lookup(s, c->wait, root, name, &fh, &attr);
+		do
+			r = nfsappend_nfs3_lookup(
+				s, c->wait, root, name, &fh, &attr);
+		while (nfsappend_contact_again(c, &r, &tries));
 		if (r == 0)
 			*root = fh;
 		rest += n;

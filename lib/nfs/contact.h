@@ -33,6 +33,11 @@ struct nfsappend_session;
 struct nfsappend_session *nfsappend_contact_session(
 	struct nfsappend_contacting *, struct nfsappend_connection *,
 	struct nfsappend_contact *out);
+/* After a call in the session that had no result: true to try once more. A
+ * server that is silent or not ready is waited for, one that never makes sense
+ * is not. *r: what to return, when it is over. */
+bool nfsappend_contact_again(
+	struct nfsappend_contacting *, int *r, unsigned *tries);
 /* why for a folder of the URL's path that cannot be entered. */
 void nfsappend_contact_no_folder(struct nfsappend_contacting *, int error);
 

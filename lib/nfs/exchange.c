@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -18,11 +19,16 @@
 /* A message on its way out, or a reply on its way in. */
 struct message {
 	uint8_t head[NFSAPPEND_MESSAGE_MAX] __attribute__((aligned(8)));
-	struct iovec iov[3]; /* out: head, data, padding */
+	struct iovec iov[4]; /* out: head, data, padding, tail */
 	int cnt;
 	int fd;
-	uint32_t have; /* in: bytes so far, all of the fragments */
-	uint32_t at;   /* in: where the present fragment's mark is */
+	int64_t until; /* when to ask again elsewhere, 0: never */
+	/* In: the body of the fragments so far, at the beginning of buf, and
+	 * behind it, up to have, what has not been looked at. */
+	uint8_t *buf;
+	uint32_t room, body, have;
+	uint32_t left; /* of the present fragment */
+	bool last;     /* it is the last one */
 };
 
 static int64_t now(void)
@@ -33,14 +39,19 @@ static int64_t now(void)
 	return t.tv_sec * SECOND + t.tv_nsec;
 }
 
+static void add(struct message *m, const void *p, uint32_t len)
+{
+	if (len > 0)
+		m->iov[m->cnt++] = (struct iovec){(void *)p, len};
+}
+
 static int encode(struct nfsappend_connection *c,
 	const struct nfsappend_exchange *x, struct message *m, uint32_t xid)
 {
 	static const uint8_t zeros[4];
-	uint32_t padding = x->data != NULL ? -x->len & 3 : 0, size, mark;
+	uint32_t padding = -x->len & 3, size, mark;
 	struct rpc_msg msg = {.xid = xid, .direction = CALL};
 	struct call_body *call = &msg.body.cbody;
-	uint32_t len = x->len;
 	ZDR zdr;
 	bool ok;
 
@@ -52,18 +63,18 @@ static int encode(struct nfsappend_connection *c,
 	call->verf = c->auth->ah_verf;
 	zdrmem_create(&zdr, (char *)m->head + 4, sizeof m->head - 4,
 		ZDR_ENCODE);
-	ok = zdr_callmsg(c->rpc, &zdr, &msg) && x->encode(&zdr, x->args) &&
-		(x->data == NULL || zdr_u_int(&zdr, &len));
+	ok = zdr_callmsg(c->rpc, &zdr, &msg) && x->encode(&zdr, x->args);
 	size = zdr_getpos(&zdr);
 	zdr_destroy(&zdr);
 	if (!ok)
 		return -ENOMEM; /* longer than any that we know */
-	mark = htonl((size + x->len + padding) | LAST_FRAGMENT);
+	mark = htonl((size + x->len + padding + x->tail_len) | LAST_FRAGMENT);
 	memcpy(m->head, &mark, 4);
-	m->iov[0] = (struct iovec){m->head, size + 4};
-	m->iov[1] = (struct iovec){(void *)x->data, x->len};
-	m->iov[2] = (struct iovec){(void *)zeros, padding};
-	m->cnt = x->data == NULL ? 1 : padding > 0 ? 3 : 2;
+	m->cnt = 0;
+	add(m, m->head, size + 4);
+	add(m, x->data, x->len);
+	add(m, zeros, padding);
+	add(m, x->tail, x->tail_len);
 	return 0;
 }
 
@@ -88,36 +99,46 @@ static int send_some(int fd, struct message *m)
 	return iov->iov_len == 0 ? DONE : 0;
 }
 
-/* DONE when the reply is complete, in head without its marks, 0 when more is
- * to come, NFSAPPEND_LOST. */
+/* Takes the marks out of what has come. DONE, 0: more is to come, LOST. */
+static int join_fragments(struct message *m)
+{
+	uint32_t at = m->body, n, mark;
+
+	for (;;) {
+		n = m->have - at < m->left ? m->have - at : m->left;
+		if (at != m->body)
+			memmove(m->buf + m->body, m->buf + at, n);
+		m->body += n;
+		m->left -= n;
+		at += n;
+		if (m->left == 0 && m->last)
+			/* One call, one reply: more bytes are not ours. */
+			return m->have == at ? DONE : NFSAPPEND_LOST;
+		if (m->left > 0 || m->have - at < 4)
+			break;
+		memcpy(&mark, m->buf + at, 4);
+		mark = ntohl(mark);
+		at += 4;
+		m->left = mark & ~LAST_FRAGMENT;
+		m->last = mark & LAST_FRAGMENT;
+		if (m->left > m->room - m->body)
+			return NFSAPPEND_LOST;
+	}
+	memmove(m->buf + m->body, m->buf + at, m->have - at);
+	m->have -= at - m->body;
+	return m->have < m->room ? 0 : NFSAPPEND_LOST;
+}
+
 static int receive_some(int fd, struct message *m)
 {
-	ssize_t n = recv(fd, m->head + m->have, sizeof m->head - m->have,
-		MSG_DONTWAIT);
-	uint32_t mark, len;
+	ssize_t n = recv(fd, m->buf + m->have, m->room - m->have, MSG_DONTWAIT);
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EINTR)
 			? 0
 			: NFSAPPEND_LOST;
 	m->have += (uint32_t)n;
-	while (m->have - m->at >= 4) {
-		memcpy(&mark, m->head + m->at, 4);
-		mark = ntohl(mark);
-		len = mark & ~LAST_FRAGMENT;
-		if (len > sizeof m->head - m->at - 4)
-			return NFSAPPEND_LOST;
-		if (m->have - m->at - 4 < len)
-			return 0;
-		m->have -= 4;
-		memmove(m->head + m->at, m->head + m->at + 4,
-			m->have - m->at);
-		m->at += len;
-		if (mark & LAST_FRAGMENT)
-			/* One call, one reply: more bytes are not ours. */
-			return m->have == m->at ? DONE : NFSAPPEND_LOST;
-	}
-	return m->have < sizeof m->head ? 0 : NFSAPPEND_LOST;
+	return join_fragments(m);
 }
 
 /* One step, if the socket is still ours; its number is the one to sleep on. */
@@ -139,78 +160,75 @@ static int drive(struct nfsappend_connection *c, struct nfsappend_wait *wait,
 	struct message *m, int (*step)(int fd, struct message *), short events)
 {
 	struct pollfd p = {.events = events};
+	int64_t slice;
 	int r;
 
 	do {
 		/* A second at a time, since the number may be taken away or
 		 * moved while we sleep. */
+		slice = now() + SECOND;
+		if (m->until != 0 && m->until < slice)
+			slice = m->until;
 		p.fd = m->fd;
-		r = wait->poll(wait, &p, 1, now() + SECOND);
+		r = wait->poll(wait, &p, 1, slice);
 		if (r == -ETIMEDOUT)
 			return NFSAPPEND_TIMED_OUT;
+		if (r == 0 && m->until != 0 && now() >= m->until)
+			return NFSAPPEND_LOST;
 		r = try_step(c, m, step);
 	} while (r == 0);
 	return r;
 }
 
-/* RFC 5531 section 9: what else a reply may say, as nfsappend_call_done(). */
-static int refused(const struct rpc_msg *msg)
+static int decode(const struct nfsappend_exchange *x, const struct message *m,
+	uint32_t xid)
 {
-	if (msg->body.rbody.stat != MSG_ACCEPTED)
-		return -EACCES;
-	switch (msg->body.rbody.reply.areply.stat) {
-	case PROG_UNAVAIL:
-	case PROG_MISMATCH:
-		return -EPROTONOSUPPORT;
-	default:
-		return -EIO;
-	}
+	struct nfsappend_results results = {
+		.p = m->buf, .end = m->buf + m->body};
+	int r = nfsappend_get_accepted(&results, xid);
+
+	if (r == 0)
+		r = x->decode(&results, x->out);
+	return results.bad ? NFSAPPEND_LOST : r;
 }
 
-static int decode(struct nfsappend_connection *c,
+static int talk(struct nfsappend_connection *c, struct nfsappend_wait *wait,
 	const struct nfsappend_exchange *x, struct message *m, uint32_t xid)
 {
-	struct rpc_msg msg = {0};
-	struct accepted_reply *accepted = &msg.body.rbody.reply.areply;
-	int result = NFSAPPEND_LOST;
-	ZDR zdr;
+	int r = try_step(c, m, send_some);
 
-	accepted->reply_data.results.proc = x->results;
-	accepted->reply_data.results.where = x->res;
-	zdrmem_create(&zdr, (char *)m->head, m->have, ZDR_DECODE);
-	if (zdr_replymsg(c->rpc, &zdr, &msg) && msg.xid == xid &&
-		msg.direction == REPLY) {
-		if (msg.body.rbody.stat == MSG_ACCEPTED &&
-			accepted->stat == SUCCESS)
-			result = x->decode(x->res, x->out);
-		else
-			result = refused(&msg);
-	}
-	zdr_destroy(&zdr);
-	return result;
+	if (r == 0)
+		r = drive(c, wait, m, send_some, POLLOUT);
+	if (r == DONE)
+		r = drive(c, wait, m, receive_some, POLLIN);
+	if (r != DONE)
+		return r;
+	c->last_used = now();
+	return decode(x, m, xid);
 }
 
-static int exchange(struct nfsappend_connection *c,
+int nfsappend_exchange_on(struct nfsappend_connection *c,
 	struct nfsappend_wait *wait, const struct nfsappend_exchange *x)
 {
-	struct message m;
+	bool longer = x->reply_max > NFSAPPEND_MESSAGE_MAX;
 	uint32_t xid = c->xid++;
+	struct message m;
 	int r = encode(c, x, &m, xid);
 
 	if (r != 0)
 		return r;
+	m.room = longer ? x->reply_max : sizeof m.head;
+	m.buf = longer ? malloc(m.room) : m.head; /* when all is out */
+	if (m.buf == NULL)
+		return -ENOMEM;
+	m.body = m.have = m.left = 0;
+	m.last = false;
+	m.until = c->answer_ns != 0 ? now() + c->answer_ns : 0;
 	wait->rpcs++;
-	r = try_step(c, &m, send_some);
-	if (r == 0)
-		r = drive(c, wait, &m, send_some, POLLOUT);
-	if (r != DONE)
-		return r;
-	m.have = m.at = 0;
-	r = drive(c, wait, &m, receive_some, POLLIN);
-	if (r != DONE)
-		return r;
-	c->last_used = now();
-	return decode(c, x, &m, xid);
+	r = talk(c, wait, x, &m, xid);
+	if (longer)
+		free(m.buf);
+	return r;
 }
 
 int nfsappend_exchange(struct nfsappend_session *s, struct nfsappend_wait *wait,
@@ -220,7 +238,7 @@ int nfsappend_exchange(struct nfsappend_session *s, struct nfsappend_wait *wait,
 	int r = nfsappend_session_take(s, wait, &c);
 
 	if (r == 0) {
-		r = exchange(c, wait, x);
+		r = nfsappend_exchange_on(c, wait, x);
 		nfsappend_session_give(s, c, r);
 	}
 	return r;

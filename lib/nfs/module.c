@@ -30,9 +30,8 @@ static int contact(const struct nfsappend_target *target,
 	const struct nfsappend_cred *cred, struct nfsappend_wait *wait,
 	struct nfsappend_contact *out, char *why, size_t whylen)
 {
-	return (target->version == 4 ? nfsappend_contact4
-				     : nfsappend_contact3)(target, cred, wait,
-		out, why, whylen);
+	return (target->version == 4 ? nfsappend_contact4 : nfsappend_contact3)(
+		target, cred, wait, out, why, whylen);
 }
 
 /* The same operation in both versions, as the session has it. */
@@ -44,41 +43,40 @@ static int contact(const struct nfsappend_target *target,
 	}
 
 EITHER(lookup,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *dir, const char *name,
 		struct nfsappend_fh *fh, struct nfsappend_attr *attr),
 	s, w, dir, name, fh, attr)
 EITHER(getattr,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, struct nfsappend_attr *attr),
 	s, w, fh, attr)
 EITHER(setattr,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, unsigned set,
 		const struct nfsappend_attr *attr),
 	s, w, fh, set, attr)
 EITHER(access,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, uint32_t asked,
 		uint32_t *granted),
 	s, w, fh, asked, granted)
 EITHER(readlink,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, char *buf, size_t len),
 	s, w, fh, buf, len)
 EITHER(read,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, uint64_t offset, void *buf,
 		uint32_t *len, bool *eof),
 	s, w, fh, offset, buf, len, eof)
 EITHER(write,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
-		const struct nfsappend_fh *fh, uint64_t offset,
-		const void *buf, uint32_t len,
-		struct nfsappend_written *written),
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
+		const struct nfsappend_fh *fh, uint64_t offset, const void *buf,
+		uint32_t len, struct nfsappend_written *written),
 	s, w, fh, offset, buf, len, written)
 EITHER(commit,
-	(struct nfsappend_session *s, struct nfsappend_wait *w,
+	(struct nfsappend_session * s, struct nfsappend_wait *w,
 		const struct nfsappend_fh *fh, uint64_t offset, uint32_t len,
 		uint64_t *verifier),
 	s, w, fh, offset, len, verifier)

@@ -3,14 +3,7 @@
 #ifndef NFSAPPEND_NFS_NFS3_H
 #define NFSAPPEND_NFS_NFS3_H
 
-#include <nfsc/libnfs.h>
-#include <nfsc/libnfs-raw-nfs.h>
-
 #include "core/backend.h"
-
-/* Points into fh: for the arguments of a call. */
-nfs_fh3 nfsappend_fh3(const struct nfsappend_fh *);
-void nfsappend_attr3(const fattr3 *, struct nfsappend_attr *);
 
 int nfsappend_nfs3_getattr(struct nfsappend_session *, struct nfsappend_wait *,
 	const struct nfsappend_fh *, struct nfsappend_attr *);
@@ -38,5 +31,8 @@ int nfsappend_nfs3_write(struct nfsappend_session *, struct nfsappend_wait *,
 int nfsappend_nfs3_commit(struct nfsappend_session *, struct nfsappend_wait *,
 	const struct nfsappend_fh *, uint64_t offset, uint32_t len,
 	uint64_t *verifier);
+/* The transfer sizes, of the root of the file system. */
+int nfsappend_nfs3_fsinfo(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *, uint32_t *rtmax, uint32_t *wtmax);
 
 #endif

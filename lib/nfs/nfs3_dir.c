@@ -3,54 +3,79 @@
  * thing (RFC 1813 sections 3.3.16 and 3.3.17). */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
 #include "nfs/dirent.h"
 #include "nfs/errors.h"
 #include "nfs/nfs3.h"
+#include "nfs/nfs3_call.h"
 #include "nfs/session.h"
 
 #define REPLY_MAX 32768 /* bytes of one answer */
 
-static int decode_plus(void *data, void *out)
+#define FATTR3_BYTES 84 /* RFC 1813 section 2.6 */
+
+/* post_op_attr: the type, 0 where there are no attributes. */
+static uint32_t get_type(struct nfsappend_results *r)
 {
-	READDIRPLUS3res *res = data;
-	READDIRPLUS3resok *ok = &res->READDIRPLUS3res_u.resok;
-	struct nfsappend_dirents *d = out;
+	const uint8_t *fattr;
+	uint32_t type;
 
-	if (res->status != NFS3_OK)
-		return nfsappend_errno3(res->status);
-	for (entryplus3 *e = ok->reply.entries; e != NULL; e = e->nextentry) {
-		post_op_attr *a = &e->name_attributes;
-
-		if (e->name != NULL)
-			nfsappend_dirents_add(d, e->fileid, e->cookie,
-				a->attributes_follow
-					? a->post_op_attr_u.attributes.type
-					: 0,
-				e->name, strlen(e->name));
-	}
-	memcpy(d->verifier, ok->cookieverf, NFS3_COOKIEVERFSIZE);
-	*d->eof = ok->reply.eof && !d->full;
-	return 0;
+	if (nfsappend_get32(r) == 0)
+		return 0;
+	fattr = nfsappend_get_fixed(r, FATTR3_BYTES);
+	if (fattr == NULL)
+		return 0;
+	memcpy(&type, fattr, sizeof type);
+	return ntohl(type);
 }
 
-static int decode_plain(void *data, void *out)
+/* Both procedures' results; an entry of READDIRPLUS has more behind it. */
+static int entries(struct nfsappend_results *r, struct nfsappend_dirents *d,
+	bool plus)
 {
-	READDIR3res *res = data;
-	READDIR3resok *ok = &res->READDIR3res_u.resok;
-	struct nfsappend_dirents *d = out;
+	uint32_t status = nfsappend_get32(r);
+	const uint8_t *verifier;
 
-	if (res->status != NFS3_OK)
-		return nfsappend_errno3(res->status);
-	for (entry3 *e = ok->reply.entries; e != NULL; e = e->nextentry)
-		if (e->name != NULL)
-			nfsappend_dirents_add(d, e->fileid, e->cookie, 0,
-				e->name, strlen(e->name));
-	memcpy(d->verifier, ok->cookieverf, NFS3_COOKIEVERFSIZE);
-	*d->eof = ok->reply.eof && !d->full;
-	return 0;
+	if (status != NFS3_OK)
+		return r->bad ? NFSAPPEND_LOST
+			      : nfsappend_errno3((int)status);
+	get_type(r); /* of the directory */
+	verifier = nfsappend_get_fixed(r, NFS3_COOKIEVERFSIZE);
+	if (verifier == NULL)
+		return NFSAPPEND_LOST;
+	memcpy(d->verifier, verifier, NFS3_COOKIEVERFSIZE);
+	while (nfsappend_get32(r) != 0) {
+		uint64_t fileid = nfsappend_get64(r), cookie;
+		uint32_t len = 0, fhlen, type = 0;
+		const uint8_t *name =
+			nfsappend_get_opaque(r, NFSAPPEND_NAME_MAX, &len);
+
+		cookie = nfsappend_get64(r);
+		if (plus) {
+			type = get_type(r);
+			if (nfsappend_get32(r) != 0)
+				nfsappend_get_opaque(r, NFS3_FHSIZE, &fhlen);
+		}
+		if (name == NULL || r->bad)
+			return NFSAPPEND_LOST;
+		nfsappend_dirents_add(d, fileid, cookie, type,
+			(const char *)name, len);
+	}
+	*d->eof = nfsappend_get32(r) != 0 && !d->full;
+	return r->bad ? NFSAPPEND_LOST : 0;
+}
+
+static int decode_plus(struct nfsappend_results *r, void *out)
+{
+	return entries(r, out, true);
+}
+
+static int decode_plain(struct nfsappend_results *r, void *out)
+{
+	return entries(r, out, false);
 }
 
 int nfsappend_nfs3_readdir(struct nfsappend_session *s,
@@ -71,15 +96,19 @@ int nfsappend_nfs3_readdir(struct nfsappend_session *s,
 	};
 	struct nfsappend_dirents d = {
 		.buf = buf, .room = *len, .eof = eof, .verifier = verifier};
+	struct nfsappend_exchange x;
 	int r;
 
 	memcpy(plus.cookieverf, verifier, NFS3_COOKIEVERFSIZE);
 	memcpy(plain.cookieverf, verifier, NFS3_COOKIEVERFSIZE);
-	NFSAPPEND_RPC(s, wait, r, rpc_nfs3_readdirplus_async, &plus,
-		decode_plus, &d);
-	if (r == -EOPNOTSUPP)
-		NFSAPPEND_RPC(s, wait, r, rpc_nfs3_readdir_async, &plain,
-			decode_plain, &d);
+	x = NFSAPPEND_CALL3(READDIRPLUS, &plus, decode_plus, &d);
+	x.reply_max = REPLY_MAX + 1024;
+	r = nfsappend_exchange(s, wait, &x);
+	if (r == -EOPNOTSUPP) {
+		x = NFSAPPEND_CALL3(READDIR, &plain, decode_plain, &d);
+		x.reply_max = REPLY_MAX + 1024;
+		r = nfsappend_exchange(s, wait, &x);
+	}
 	*len = d.used;
 	return r;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfs/exchange.h"
 #include "nfs/nfs4.h"
 #include "nfs/nfs4_attr.h"
 #include "nfs/nfs4_wire.h"
@@ -26,7 +27,7 @@ static int expect(struct nfsappend_results *r, uint32_t op)
 	return e != 0 ? e : nfsappend_expect(r, op);
 }
 
-static int decode_getattr(void *results, void *out)
+static int decode_getattr(struct nfsappend_results *results, void *out)
 {
 	int e = expect(results, NFSAPPEND_OP_GETATTR);
 
@@ -46,7 +47,7 @@ int nfsappend_nfs4_getattr(struct nfsappend_session *s,
 	return nfsappend_compound(s, wait, &o, decode_getattr, attr);
 }
 
-static int decode_setattr(void *results, void *out)
+static int decode_setattr(struct nfsappend_results *results, void *out)
 {
 	(void)out;
 	return expect(results, NFSAPPEND_OP_SETATTR);
@@ -70,7 +71,7 @@ struct found {
 	struct nfsappend_attr *attr;
 };
 
-static int decode_lookup(void *results, void *out)
+static int decode_lookup(struct nfsappend_results *results, void *out)
 {
 	struct found *f = out;
 	int e = expect(results, NFSAPPEND_OP_LOOKUP);
@@ -79,7 +80,7 @@ static int decode_lookup(void *results, void *out)
 		e = nfsappend_expect(results, NFSAPPEND_OP_GETFH);
 	if (e != 0)
 		return e;
-	nfsappend_get_fh(results, f->fh);
+	nfsappend_get_fh(results, NFSAPPEND_FH_MAX, f->fh);
 	e = nfsappend_expect(results, NFSAPPEND_OP_GETATTR);
 	if (e == 0)
 		nfsappend_get_attr(results, f->attr, NULL);
@@ -100,7 +101,7 @@ int nfsappend_nfs4_lookup(struct nfsappend_session *s,
 	return nfsappend_compound(s, wait, &o, decode_lookup, &f);
 }
 
-static int decode_access(void *results, void *out)
+static int decode_access(struct nfsappend_results *results, void *out)
 {
 	int e = expect(results, NFSAPPEND_OP_ACCESS);
 
@@ -128,23 +129,12 @@ struct text {
 	size_t len;
 };
 
-static int decode_readlink(void *results, void *out)
+static int decode_readlink(struct nfsappend_results *results, void *out)
 {
 	struct text *t = out;
-	const uint8_t *p;
-	uint32_t len;
 	int e = expect(results, NFSAPPEND_OP_READLINK);
 
-	if (e != 0)
-		return e;
-	p = nfsappend_get_opaque(results, UINT32_MAX, &len);
-	if (p == NULL || memchr(p, '\0', len) != NULL)
-		return NFSAPPEND_LOST;
-	if (len >= t->len)
-		return -ENAMETOOLONG;
-	memcpy(t->buf, p, len);
-	t->buf[len] = '\0';
-	return 0;
+	return e != 0 ? e : nfsappend_get_path(results, t->buf, t->len);
 }
 
 int nfsappend_nfs4_readlink(struct nfsappend_session *s,
@@ -156,6 +146,7 @@ int nfsappend_nfs4_readlink(struct nfsappend_session *s,
 
 	begin(&o, fh);
 	nfsappend_op(&o, NFSAPPEND_OP_READLINK);
+	o.reply_max = NFSAPPEND_REPLY_LONG;
 	return nfsappend_compound(s, wait, &o, decode_readlink, &t);
 }
 
@@ -165,7 +156,7 @@ struct reading {
 	bool *eof;
 };
 
-static int decode_read(void *results, void *out)
+static int decode_read(struct nfsappend_results *results, void *out)
 {
 	struct reading *in = out;
 	const uint8_t *p;
@@ -193,6 +184,7 @@ int nfsappend_nfs4_read(struct nfsappend_session *s,
 
 	begin(&o, fh);
 	nfsappend_op(&o, NFSAPPEND_OP_READ);
+	o.reply_max = NFSAPPEND_MESSAGE_MAX + *len;
 	nfsappend_put_stateid(&o, NULL);
 	nfsappend_put64(&o, offset);
 	nfsappend_put32(&o, *len);
@@ -207,7 +199,7 @@ struct writing {
 	struct nfsappend_written *written;
 };
 
-static int decode_write(void *results, void *out)
+static int decode_write(struct nfsappend_results *results, void *out)
 {
 	struct writing *w = out;
 	int e = expect(results, NFSAPPEND_OP_WRITE);
@@ -241,7 +233,7 @@ int nfsappend_nfs4_write(struct nfsappend_session *s,
 	return r;
 }
 
-static int decode_write_at_end(void *results, void *out)
+static int decode_write_at_end(struct nfsappend_results *results, void *out)
 {
 	struct writing *w = out;
 	int e = expect(results, NFSAPPEND_OP_GETATTR);
@@ -277,7 +269,7 @@ int nfsappend_nfs4_write_at_end(struct nfsappend_session *s,
 	return r;
 }
 
-static int decode_commit(void *results, void *out)
+static int decode_commit(struct nfsappend_results *results, void *out)
 {
 	const uint8_t *verifier;
 	int e = expect(results, NFSAPPEND_OP_COMMIT);

@@ -34,6 +34,22 @@ int nfsappend_nfs4_commit(struct nfsappend_session *, struct nfsappend_wait *,
 	const struct nfsappend_fh *, uint64_t offset, uint32_t len,
 	uint64_t *verifier);
 
+/* Names: nfs4_names.c. */
+int nfsappend_nfs4_mkdir(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *dir, const char *name, uint32_t mode);
+int nfsappend_nfs4_symlink(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *dir, const char *name, const char *target);
+int nfsappend_nfs4_link(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *file, const struct nfsappend_fh *dir,
+	const char *name);
+int nfsappend_nfs4_remove(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *dir, const char *name);
+int nfsappend_nfs4_rmdir(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *dir, const char *name);
+int nfsappend_nfs4_rename(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *from_dir, const char *from,
+	const struct nfsappend_fh *to_dir, const char *to);
+
 /* With state: nfs4_client.c, nfs4_open.c, nfs4_append.c. */
 int nfsappend_nfs4_client(struct nfsappend_session *, struct nfsappend_wait *,
 	struct nfsappend_client *);

@@ -55,9 +55,8 @@ static void get_denied(struct nfsappend_results *r, struct answer *a)
 	nfsappend_get_opaque(r, 1024, &len);
 }
 
-static int decode(void *results, void *out)
+static int decode(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct answer *a = out;
 
 	while (nfsappend_next(r, &a->op, &a->status)) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nfs/exchange.h"
 #include "nfs/nfs4_attr.h"
 #include "nfs/nfs4_owner.h"
 
@@ -40,6 +41,7 @@ enum { /* RFC 7530 sections 5.6 and 5.7 */
 static void request(struct nfsappend_ops *o, uint32_t word0)
 {
 	nfsappend_op(o, NFSAPPEND_OP_GETATTR);
+	o->reply_max = NFSAPPEND_REPLY_LONG; /* names of owners */
 	nfsappend_put32(o, 2);
 	nfsappend_put32(o, word0);
 	nfsappend_put32(o, WORD1);

@@ -15,7 +15,7 @@ struct setclientid {
 	uint8_t confirm[8];
 };
 
-static int decode_setclientid(void *results, void *out)
+static int decode_setclientid(struct nfsappend_results *results, void *out)
 {
 	struct setclientid *s = out;
 	const uint8_t *confirm;
@@ -30,7 +30,7 @@ static int decode_setclientid(void *results, void *out)
 	return 0;
 }
 
-static int decode_confirm(void *results, void *out)
+static int decode_confirm(struct nfsappend_results *results, void *out)
 {
 	(void)out;
 	return nfsappend_expect(results, NFSAPPEND_OP_SETCLIENTID_CONFIRM);

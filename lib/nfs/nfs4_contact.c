@@ -21,7 +21,7 @@ struct root {
 	struct nfsappend_attr attr;
 };
 
-static int decode_root(void *results, void *out)
+static int decode_root(struct nfsappend_results *results, void *out)
 {
 	struct root *root = out;
 	int e = nfsappend_expect(results, NFSAPPEND_OP_PUTROOTFH);
@@ -29,7 +29,7 @@ static int decode_root(void *results, void *out)
 	if (e == 0)
 		e = nfsappend_expect(results, NFSAPPEND_OP_GETFH);
 	if (e == 0)
-		nfsappend_get_fh(results, root->fh);
+		nfsappend_get_fh(results, NFSAPPEND_FH_MAX, root->fh);
 	if (e == 0)
 		e = nfsappend_expect(results, NFSAPPEND_OP_GETATTR);
 	if (e == 0)
@@ -41,13 +41,16 @@ static int get_root(struct nfsappend_contacting *c, struct nfsappend_session *s,
 	struct root *root)
 {
 	struct nfsappend_ops o;
+	unsigned tries = 0;
 	int r;
 
 	nfsappend_ops_begin(&o);
 	nfsappend_op(&o, NFSAPPEND_OP_PUTROOTFH);
 	nfsappend_op(&o, NFSAPPEND_OP_GETFH);
 	nfsappend_op_getattr(&o);
-	r = nfsappend_compound(s, c->wait, &o, decode_root, root);
+	do
+		r = nfsappend_compound(s, c->wait, &o, decode_root, root);
+	while (nfsappend_contact_again(c, &r, &tries));
 	if (r == -EPROTONOSUPPORT)
 		snprintf(c->why, c->whylen,
 			"the server does not speak NFSv4.0, which version=4 "
@@ -66,6 +69,7 @@ static int descend(struct nfsappend_contacting *c, struct nfsappend_session *s,
 	const char *path = c->target->path;
 	char name[NFSAPPEND_NAME_MAX + 1];
 	struct nfsappend_fh fh;
+	unsigned tries = 0;
 	int r = 0;
 
 	for (path += strspn(path, "/"); *path != '\0' && r == 0;
@@ -78,8 +82,10 @@ static int descend(struct nfsappend_contacting *c, struct nfsappend_session *s,
 		}
 		memcpy(name, path, n);
 		name[n] = '\0';
-		r = nfsappend_nfs4_lookup(
-			s, c->wait, root->fh, name, &fh, &root->attr);
+		do
+			r = nfsappend_nfs4_lookup(s, c->wait, root->fh, name,
+				&fh, &root->attr);
+		while (nfsappend_contact_again(c, &r, &tries));
 		if (r == 0)
 			*root->fh = fh;
 		path += n;
@@ -96,7 +102,7 @@ struct limits {
 	struct nfsappend_server_attr server;
 };
 
-static int decode_limits(void *results, void *out)
+static int decode_limits(struct nfsappend_results *results, void *out)
 {
 	struct limits *l = out;
 	int e = nfsappend_expect(results, NFSAPPEND_OP_PUTFH);
@@ -114,12 +120,15 @@ static int get_limits(struct nfsappend_contacting *c,
 {
 	struct limits l = {.server = {.maxread = 65536, .maxwrite = 65536}};
 	struct nfsappend_ops o;
+	unsigned tries = 0;
 	int r;
 
 	nfsappend_ops_begin(&o);
 	nfsappend_op_putfh(&o, &out->root);
 	nfsappend_op_getattr_server(&o);
-	r = nfsappend_compound(s, c->wait, &o, decode_limits, &l);
+	do
+		r = nfsappend_compound(s, c->wait, &o, decode_limits, &l);
+	while (nfsappend_contact_again(c, &r, &tries));
 	out->rtmax = nfsappend_contact_transfer(l.server.maxread);
 	out->wtmax = nfsappend_contact_transfer(l.server.maxwrite);
 	if (r != 0)

@@ -40,9 +40,8 @@ static void get_entry(struct nfsappend_results *r, struct nfsappend_dirents *d)
 			(const char *)name, len);
 }
 
-static int decode_readdir(void *results, void *out)
+static int decode_readdir(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct nfsappend_dirents *d = out;
 	const uint8_t *verifier;
 	int e = nfsappend_expect(r, NFSAPPEND_OP_PUTFH);
@@ -57,7 +56,7 @@ static int decode_readdir(void *results, void *out)
 	while (nfsappend_get32(r) != 0 && !r->bad)
 		get_entry(r, d);
 	*d->eof = nfsappend_get32(r) && !d->full;
-	return 0;
+	return r->bad ? NFSAPPEND_LOST : 0;
 }
 
 int nfsappend_nfs4_readdir(struct nfsappend_session *s,
@@ -79,6 +78,7 @@ int nfsappend_nfs4_readdir(struct nfsappend_session *s,
 	nfsappend_put32(&o, REPLY_MAX);
 	nfsappend_put32(&o, 1);
 	nfsappend_put32(&o, WORD0);
+	o.reply_max = REPLY_MAX + 1024;
 	r = nfsappend_compound(s, wait, &o, decode_readdir, &d);
 	*len = d.used;
 	return r;

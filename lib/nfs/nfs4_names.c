@@ -16,7 +16,7 @@ static void put_name(struct nfsappend_ops *o, const char *name)
 }
 
 /* PUTFH of one directory, then the operation that *out names. */
-static int decode_one(void *results, void *out)
+static int decode_one(struct nfsappend_results *results, void *out)
 {
 	int e = nfsappend_expect(results, NFSAPPEND_OP_PUTFH);
 
@@ -24,7 +24,7 @@ static int decode_one(void *results, void *out)
 }
 
 /* PUTFH, SAVEFH, then as above. */
-static int decode_two(void *results, void *out)
+static int decode_two(struct nfsappend_results *results, void *out)
 {
 	int e = nfsappend_expect(results, NFSAPPEND_OP_PUTFH);
 
@@ -135,7 +135,7 @@ int nfsappend_nfs4_rename(struct nfsappend_session *s,
 #define FILES_WORD0 (UINT32_C(7) << 21) /* files_avail, _free, _total */
 #define SPACE_WORD1 (UINT32_C(7) << (42 - 32)) /* space_avail, _free, _total */
 
-static int decode_statfs(void *results, void *out)
+static int decode_statfs(struct nfsappend_results *results, void *out)
 {
 	struct nfsappend_space *space = out;
 	struct nfsappend_results *r = results;

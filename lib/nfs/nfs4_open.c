@@ -49,9 +49,8 @@ static void get_open(struct nfsappend_results *r, struct opened *o)
 	o->open = !r->bad;
 }
 
-static int decode_open(void *results, void *out)
+static int decode_open(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct opened *o = out;
 
 	while (nfsappend_next(r, &o->op, &o->status) && o->status == 0) {
@@ -62,7 +61,7 @@ static int decode_open(void *results, void *out)
 			get_open(r, o);
 			break;
 		case NFSAPPEND_OP_GETFH:
-			nfsappend_get_fh(r, o->fh);
+			nfsappend_get_fh(r, NFSAPPEND_FH_MAX, o->fh);
 			o->has_fh = !r->bad;
 			break;
 		case NFSAPPEND_OP_GETATTR:
@@ -211,9 +210,8 @@ struct confirmed {
 	bool ok;
 };
 
-static int decode_confirm(void *results, void *out)
+static int decode_confirm(struct nfsappend_results *r, void *out)
 {
-	struct nfsappend_results *r = results;
 	struct confirmed *c = out;
 
 	while (nfsappend_next(r, &c->op, &c->status) && c->status == 0) {

@@ -5,28 +5,20 @@
 #include <errno.h>
 #include <string.h>
 
-#include <nfsc/libnfs-zdr.h>
-
 #include "nfs/errors.h"
+#include "nfs/exchange.h"
 #include "nfs/nfs4_wire.h"
 
 #define NFS4_PROGRAM_NUMBER 100003
 #define COMPOUND_PROCEDURE 1
 #define ATTR_SIZE_BIT (UINT32_C(1) << 4) /* RFC 7530 section 5.6 */
 
-/* Exported by libnfs 4.0.0 to 5.x, declared in its private header only. A
- * struct rpc_pdu begins with a pointer, the xid and the ZDR of the call. */
-struct rpc_pdu;
-struct rpc_pdu *rpc_allocate_pdu2(struct rpc_context *, int program,
-	int version, int procedure, rpc_cb, void *private_data, zdrproc_t,
-	int decode_size, size_t alloc_hint);
-int rpc_queue_pdu(struct rpc_context *, struct rpc_pdu *);
-void rpc_free_pdu(struct rpc_context *, struct rpc_pdu *);
+#define TAG_MAX 1024
 
-struct pdu_head {
-	struct pdu_head *next;
-	uint32_t xid;
-	ZDR zdr;
+struct compound {
+	const struct nfsappend_ops *ops;
+	int (*decode)(struct nfsappend_results *, void *);
+	void *out;
 };
 
 static uint32_t padded(uint32_t n)
@@ -36,7 +28,7 @@ static uint32_t padded(uint32_t n)
 
 void nfsappend_ops_begin(struct nfsappend_ops *o)
 {
-	o->n = o->count = o->data_len = o->data_at = 0;
+	o->n = o->count = o->data_len = o->data_at = o->reply_max = 0;
 	o->data = NULL;
 	o->overflow = false;
 }
@@ -135,53 +127,6 @@ void nfsappend_op_write(struct nfsappend_ops *o,
 	o->data_at = o->n;
 }
 
-const uint8_t *nfsappend_get_fixed(struct nfsappend_results *r, uint32_t len)
-{
-	const uint8_t *p = r->p;
-
-	if (r->bad || len > (size_t)(r->end - r->p) ||
-		padded(len) > (size_t)(r->end - r->p)) {
-		r->bad = true;
-		return NULL;
-	}
-	r->p += padded(len);
-	return p;
-}
-
-uint32_t nfsappend_get32(struct nfsappend_results *r)
-{
-	const uint8_t *p = nfsappend_get_fixed(r, 4);
-	uint32_t v = 0;
-
-	if (p != NULL)
-		memcpy(&v, p, 4);
-	return be32toh(v);
-}
-
-uint64_t nfsappend_get64(struct nfsappend_results *r)
-{
-	const uint8_t *p = nfsappend_get_fixed(r, 8);
-	uint64_t v = 0;
-
-	if (p != NULL)
-		memcpy(&v, p, 8);
-	return be64toh(v);
-}
-
-const uint8_t *nfsappend_get_opaque(
-	struct nfsappend_results *r, uint32_t max, uint32_t *len)
-{
-	uint32_t n = nfsappend_get32(r);
-
-	*len = 0;
-	if (r->bad || n > max) {
-		r->bad = true;
-		return NULL;
-	}
-	*len = n;
-	return nfsappend_get_fixed(r, n);
-}
-
 void nfsappend_get_stateid(
 	struct nfsappend_results *r, struct nfsappend_stateid *s)
 {
@@ -191,19 +136,6 @@ void nfsappend_get_stateid(
 	other = nfsappend_get_fixed(r, sizeof s->other);
 	if (other != NULL)
 		memcpy(s->other, other, sizeof s->other);
-}
-
-void nfsappend_get_fh(struct nfsappend_results *r, struct nfsappend_fh *fh)
-{
-	uint32_t len;
-	const uint8_t *p = nfsappend_get_opaque(r, NFSAPPEND_FH_MAX, &len);
-
-	if (p == NULL || len == 0) {
-		r->bad = true;
-		return;
-	}
-	fh->len = len;
-	memcpy(fh->data, p, len);
 }
 
 bool nfsappend_next(struct nfsappend_results *r, uint32_t *op, uint32_t *status)
@@ -243,112 +175,55 @@ uint64_t nfsappend_get_size(struct nfsappend_results *r)
 	return nfsappend_get64(r);
 }
 
-void nfsappend_get_written(
-	struct nfsappend_results *r, uint32_t len, struct nfsappend_written *w)
+static int decode_reply(struct nfsappend_results *r, void *arg)
 {
-	const uint8_t *verifier;
-
-	w->count = nfsappend_get32(r);
-	w->committed = nfsappend_get32(r);
-	verifier = nfsappend_get_fixed(r, 8);
-	w->has_size = false;
-	if (verifier != NULL)
-		memcpy(&w->verifier, verifier, 8);
-	/* RFC 7530 section 16.36.4: at most what was asked; nothing at all
-	 * would have us ask for ever. */
-	if (w->count == 0 || w->count > len ||
-		w->committed > NFSAPPEND_FILE_SYNC)
-		r->bad = true;
-}
-
-/* Where the results lie in libnfs's buffer. It is valid in the callback. */
-struct view {
-	const uint8_t *p;
+	const struct compound *c = arg;
 	uint32_t len;
-};
 
-static uint32_t take_view(ZDR *zdr, void *out, ...)
-{
-	struct view *v = out;
-
-	if (zdr->x_op != ZDR_DECODE || zdr->pos < 0 || zdr->pos > zdr->size)
-		return 0;
-	v->p = (const uint8_t *)zdr->buf + zdr->pos;
-	v->len = (uint32_t)(zdr->size - zdr->pos);
-	return 1;
-}
-
-struct exchange {
-	const struct nfsappend_ops *ops;
-	int (*decode)(void *, void *);
-	void *out;
-};
-
-static int decode_reply(void *data, void *arg)
-{
-	struct view *v = data;
-	struct exchange *x = arg;
-	struct nfsappend_results r = {.p = v->p, .end = v->p + v->len};
-	uint32_t len;
-	int result;
-
-	r.status = nfsappend_get32(&r);
-	nfsappend_get_opaque(&r, 1024, &len); /* the tag */
-	r.left = nfsappend_get32(&r);
-	if (r.bad || r.left > x->ops->count)
+	r->status = nfsappend_get32(r);
+	nfsappend_get_opaque(r, TAG_MAX, &len);
+	r->left = nfsappend_get32(r);
+	if (r->bad || r->left > c->ops->count)
 		return NFSAPPEND_LOST;
-	result = x->decode(&r, x->out);
-	return r.bad ? NFSAPPEND_LOST : result;
+	return c->decode(r, c->out);
 }
 
-static uint8_t *append_bytes(uint8_t *to, const void *from, uint32_t len)
+/* Tag, minor version, number of operations, and what goes before the data of
+ * WRITE. */
+static uint32_t encode(ZDR *zdr, void *args)
 {
-	memcpy(to, from, len);
-	return to + len;
-}
+	const struct nfsappend_ops *o = args;
+	uint32_t head[3] = {0, 0, htobe32(o->count)};
+	uint32_t len = o->data_len > 0 ? o->data_at : o->n;
 
-static int start(struct rpc_context *rpc, rpc_cb cb,
-	const struct nfsappend_ops *o, void *call)
-{
-	uint32_t pad = padded(o->data_len) - o->data_len;
-	uint32_t size = 12 + o->n + o->data_len + pad;
-	uint32_t head[3] = {0, 0, htobe32(o->count)}; /* tag, minorversion */
-	struct rpc_pdu *pdu;
-	ZDR *zdr;
-	uint8_t *to;
-
-	if (o->overflow)
-		return -1;
-	pdu = rpc_allocate_pdu2(rpc, NFS4_PROGRAM_NUMBER, 4, COMPOUND_PROCEDURE,
-		cb, call, take_view, sizeof(struct view), size);
-	if (pdu == NULL)
-		return -1;
-	zdr = &((struct pdu_head *)pdu)->zdr;
-	/* Is the layout what it was when this was written? */
-	if (zdr->x_op != ZDR_ENCODE || zdr->buf == NULL || zdr->pos < 24 ||
-		zdr->pos > 4096 || zdr->size - zdr->pos < (int)size) {
-		rpc_free_pdu(rpc, pdu);
-		return -1;
-	}
-	to = (uint8_t *)zdr->buf + zdr->pos;
-	to = append_bytes(to, head, 12);
-	to = append_bytes(to, o->buf, o->data_at);
-	if (o->data_len > 0) {
-		to = append_bytes(to, o->data, o->data_len);
-		memset(to, 0, pad);
-		to += pad;
-	}
-	append_bytes(to, o->buf + o->data_at, o->n - o->data_at);
-	zdr->pos += (int)size;
-	return rpc_queue_pdu(rpc, pdu);
+	return (uint32_t)zdr->size - zdr_getpos(zdr) >= len + sizeof head &&
+	       zdr_opaque(zdr, (char *)head, sizeof head) &&
+	       zdr_opaque(zdr, (char *)o->buf, len);
 }
 
 int nfsappend_compound(struct nfsappend_session *s, struct nfsappend_wait *wait,
-	const struct nfsappend_ops *o, int (*decode)(void *, void *), void *out)
+	const struct nfsappend_ops *o,
+	int (*decode)(struct nfsappend_results *, void *), void *out)
 {
-	struct exchange x = {o, decode, out};
-	int r;
+	struct compound c = {o, decode, out};
+	struct nfsappend_exchange x = {
+		.program = NFS4_PROGRAM_NUMBER,
+		.version = 4,
+		.procedure = COMPOUND_PROCEDURE,
+		.encode = (zdrproc_t)encode,
+		.args = (void *)o,
+		.reply_max = o->reply_max,
+		.decode = decode_reply,
+		.out = &c,
+	};
 
-	NFSAPPEND_RPC(s, wait, r, start, o, decode_reply, &x);
-	return r;
+	if (o->overflow)
+		return -ENAMETOOLONG;
+	if (o->data_len > 0) {
+		x.data = o->data;
+		x.len = o->data_len;
+		x.tail = o->buf + o->data_at;
+		x.tail_len = o->n - o->data_at;
+	}
+	return nfsappend_exchange(s, wait, &x);
 }

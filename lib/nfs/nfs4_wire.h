@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * NFSv4.0 compounds on the wire (RFC 7530, XDR of RFC 7531). Encoded and
- * decoded here: libnfs's own encoder has 4 KB of room (4.0.0), its decoder
- * puts results at misaligned addresses and believes the lengths it is told.
- * libnfs frames, sends and matches.
+ * NFSv4.0 compounds on the wire (RFC 7530, XDR of RFC 7531), encoded here:
+ * libnfs's own encoder has 4 KB of room (4.0.0) and puts results at
+ * misaligned addresses.
  */
 #ifndef NFSAPPEND_NFS_NFS4_WIRE_H
 #define NFSAPPEND_NFS_NFS4_WIRE_H
 
+#include "nfs/reply.h"
 #include "nfs/session.h"
 
 enum { /* nfs_opnum4, RFC 7531 */
@@ -21,6 +21,7 @@ enum { /* nfs_opnum4, RFC 7531 */
 	NFSAPPEND_OP_LOCK = 12,
 	NFSAPPEND_OP_LOCKU = 14,
 	NFSAPPEND_OP_LOOKUP = 15,
+	NFSAPPEND_OP_NVERIFY = 17,
 	NFSAPPEND_OP_OPEN = 18,
 	NFSAPPEND_OP_OPEN_CONFIRM = 20,
 	NFSAPPEND_OP_PUTFH = 22,
@@ -48,6 +49,7 @@ struct nfsappend_ops {
 	const void *data; /* goes in at data_at, padded */
 	uint32_t data_len;
 	uint32_t data_at;
+	uint32_t reply_max; /* see struct nfsappend_exchange */
 	bool overflow;
 };
 
@@ -69,24 +71,8 @@ void nfsappend_op_write(struct nfsappend_ops *,
 	const struct nfsappend_stateid *, uint64_t offset, const void *,
 	uint32_t len);
 
-/* Results being taken apart. Nothing is read behind the end: bad is set, and
- * what was asked for is 0. */
-struct nfsappend_results {
-	const uint8_t *p, *end;
-	uint32_t status; /* of the compound */
-	uint32_t left;	 /* operations not looked at */
-	bool bad;
-};
-
-uint32_t nfsappend_get32(struct nfsappend_results *);
-uint64_t nfsappend_get64(struct nfsappend_results *);
-/* NULL when it is not there or longer than max. */
-const uint8_t *nfsappend_get_opaque(
-	struct nfsappend_results *, uint32_t max, uint32_t *len);
-const uint8_t *nfsappend_get_fixed(struct nfsappend_results *, uint32_t len);
 void nfsappend_get_stateid(
 	struct nfsappend_results *, struct nfsappend_stateid *);
-void nfsappend_get_fh(struct nfsappend_results *, struct nfsappend_fh *);
 
 /* The next operation's number and status: false at the end. */
 bool nfsappend_next(struct nfsappend_results *, uint32_t *op, uint32_t *status);
@@ -95,14 +81,10 @@ bool nfsappend_next(struct nfsappend_results *, uint32_t *op, uint32_t *status);
 int nfsappend_expect(struct nfsappend_results *, uint32_t op);
 /* The attributes of a GETATTR that asked for the size. */
 uint64_t nfsappend_get_size(struct nfsappend_results *);
-/* The result of a WRITE of len bytes. */
-void nfsappend_get_written(
-	struct nfsappend_results *, uint32_t len, struct nfsappend_written *);
-
-/* One attempt. decode gets the results (a struct nfsappend_results *) and
- * out. 0, -errno, an outcome. */
+/* One attempt. decode gets what follows the number of results. 0, -errno, an
+ * outcome. */
 int nfsappend_compound(struct nfsappend_session *, struct nfsappend_wait *,
-	const struct nfsappend_ops *, int (*decode)(void *results, void *out),
-	void *out);
+	const struct nfsappend_ops *,
+	int (*decode)(struct nfsappend_results *, void *out), void *out);
 
 #endif

@@ -14,6 +14,14 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nfsappend_session *sessions; /* under list_lock; only grows */
 
+/* As the kernel's client over TCP: a request without an answer is sent again
+ * after 60 s (nfs(5), timeo), but always on another connection, as RFC 7530
+ * section 3.1.1 demands of NFSv4. */
+static int64_t answer_ns(const struct nfsappend_target *target)
+{
+	return (target->timeo != 0 ? target->timeo : 600) * 100 * MS;
+}
+
 struct nfsappend_session *nfsappend_session_get(
 	const struct nfsappend_target *target,
 	const struct nfsappend_contact *contact,
@@ -24,6 +32,7 @@ struct nfsappend_session *nfsappend_session_get(
 	pthread_mutex_lock(&list_lock);
 	for (s = sessions; s != NULL; s = s->next)
 		if (s->version == target->version &&
+			s->answer_ns == answer_ns(target) &&
 			!memcmp(&s->address, &contact->address,
 				sizeof s->address) &&
 			!memcmp(&s->cred, cred, sizeof s->cred))
@@ -32,6 +41,7 @@ struct nfsappend_session *nfsappend_session_get(
 		s->address = contact->address;
 		s->cred = *cred;
 		s->version = target->version;
+		s->answer_ns = answer_ns(target);
 		pthread_mutex_init(&s->lock, NULL);
 		s->next = sessions;
 		sessions = s;
@@ -43,6 +53,7 @@ struct nfsappend_session *nfsappend_session_get(
 void nfsappend_session_adopt(struct nfsappend_session *s,
 	struct nfsappend_connection *c)
 {
+	c->answer_ns = s->answer_ns;
 	pthread_mutex_lock(&s->lock);
 	c->next = s->idle;
 	s->idle = c;
@@ -110,6 +121,7 @@ int nfsappend_session_take(struct nfsappend_session *s,
 	}
 	r = nfsappend_connect(&s->address, &s->cred, wait, out);
 	if (r == 0) {
+		(*out)->answer_ns = s->answer_ns;
 		if (s->connected)
 			wait->reconnects++;
 		s->connected = true;

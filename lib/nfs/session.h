@@ -14,6 +14,7 @@ struct nfsappend_session {
 	struct sockaddr_in6 address;
 	struct nfsappend_cred cred;
 	unsigned version; /* 3 or 4 */
+	int64_t answer_ns; /* see struct nfsappend_connection */
 	pthread_mutex_t lock;
 	struct nfsappend_connection *idle; /* under lock; latest first */
 	unsigned count;			   /* under lock; idle and in use */
@@ -36,20 +37,5 @@ int nfsappend_session_take(struct nfsappend_session *, struct nfsappend_wait *,
 /* result: of the call made on it; one in doubt closes the connection. */
 void nfsappend_session_give(struct nfsappend_session *,
 	struct nfsappend_connection *, int result);
-
-/* One RPC over a connection of the session, by a libnfs function
- * start(rpc, callback, args, private). */
-#define NFSAPPEND_RPC(session, wait, result, start, args, decoder, outp)       \
-	do {                                                                   \
-		struct nfsappend_connection *c_;                               \
-		struct nfsappend_call call_ = {.decode = (decoder),            \
-			.out = (outp)};                                        \
-		(result) = nfsappend_session_take((session), (wait), &c_);     \
-		if ((result) != 0)                                             \
-			break;                                                 \
-		(result) = nfsappend_call_wait(c_, (wait), &call_,             \
-			start(c_->rpc, nfsappend_call_done, (args), &call_));  \
-		nfsappend_session_give((session), c_, (result));               \
-	} while (0)
 
 #endif

@@ -4,6 +4,12 @@
 
 #include <limits.h>
 
+#include "core/sys.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 #include "core/sockets.h"
 #include "preload/hook.h"
 
@@ -55,6 +61,16 @@ static void forget_range(unsigned first, unsigned last)
 	}
 }
 
+/* glibc before 2.34 has no close_range(), but a program may well call it by
+ * syscall(2). */
+static int kernel_close_range(unsigned first, unsigned last, int flags)
+{
+	if (nfsappend_real(NFSAPPEND_REAL_INDEX_close_range) != NULL)
+		return NFSAPPEND_REAL(close_range)(first, last, flags);
+	return (int)nfsappend_result(nfsappend_sys(SYS_close_range, first,
+		last, flags, 0, 0, 0));
+}
+
 /* The ranges between our sockets. flags of close_range(2). */
 static int range_without_ours(unsigned first, unsigned last, int flags)
 {
@@ -68,11 +84,11 @@ static int range_without_ours(unsigned first, unsigned last, int flags)
 			end++;
 		/* Ours lie below NFSAPPEND_CHUNK (sockets.c). */
 		if (end >= NFSAPPEND_CHUNK || end > last) {
-			r = NFSAPPEND_REAL(close_range)(first, last, flags);
+			r = kernel_close_range(first, last, flags);
 			break;
 		}
 		if (end > first)
-			r = NFSAPPEND_REAL(close_range)(first, end - 1, flags);
+			r = kernel_close_range(first, end - 1, flags);
 		first = end + 1;
 	}
 	return r;
@@ -82,12 +98,8 @@ NFSAPPEND_HOOK int close_range(unsigned first, unsigned last, int flags)
 {
 	int r;
 
-	if (NFSAPPEND_REAL(close_range) == NULL) { /* glibc before 2.34 */
-		errno = ENOSYS;
-		return -1;
-	}
 	if (first > last || atomic_load(&nfsappend_sockets_used) == 0)
-		r = NFSAPPEND_REAL(close_range)(first, last, flags);
+		r = kernel_close_range(first, last, flags);
 	else
 		r = range_without_ours(first, last, flags);
 	if (r == 0 && first <= last && !(flags & (1 << 2))) /* CLOEXEC only */

@@ -7,6 +7,10 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#ifndef SYS_close_range /* glibc before 2.32 does not know it */
+#define SYS_close_range 436
+#endif
+
 #include "core/config_env.h"
 #include "preload/hook.h"
 
@@ -29,8 +33,6 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 	case SYS_close:
 		return close((int)a[0]);
 	case SYS_close_range:
-		if (nfsappend_real(NFSAPPEND_REAL_INDEX_close_range) == NULL)
-			goto real;
 		return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
 	case SYS_dup:
 		return dup((int)a[0]);

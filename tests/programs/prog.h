@@ -30,6 +30,7 @@ static inline const char *error_name(int error)
 		{EROFS, "EROFS"},
 		{ELOOP, "ELOOP"},
 		{ESTALE, "ESTALE"},
+		{EREMOTE, "EREMOTE"},
 		{EDQUOT, "EDQUOT"},
 		{ECONNREFUSED, "ECONNREFUSED"},
 		{EHOSTUNREACH, "EHOSTUNREACH"},

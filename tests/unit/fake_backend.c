@@ -13,9 +13,9 @@
 #include "core/process.h"
 #include "fake_backend.h"
 
-#define NODES 512
+#define NODES 1200 /* more than NFSAPPEND_DEPTH_MAX */
 #define RULES 32
-#define ARENA (UINT64_C(1) << 30)
+#define ARENA (UINT64_C(1) << 27)
 #define ROOM (UINT64_C(1) << 16)
 
 struct node {
@@ -572,7 +572,8 @@ static int read_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 				*len = (uint32_t)left;
 			if (c.rule.count != 0 && *len > c.rule.count)
 				*len = c.rule.count;
-			memcpy(buf, arena + n->at + offset, *len);
+			if (*len > 0)
+				memcpy(buf, arena + n->at + offset, *len);
 			*eof = offset + *len >= n->attr.size;
 		}
 	}
@@ -639,6 +640,132 @@ static int commit(struct nfsappend_session *s, struct nfsappend_wait *wait,
 	return finish(&c, r);
 }
 
+/* A new object under a name that must be free. */
+static int make(struct call *c, const char *name, enum nfsappend_type type,
+	uint32_t mode, int *node)
+{
+	if (c->node < 0)
+		return -ESTALE;
+	if (fake_find(c->node, name) >= 0)
+		return -EEXIST;
+	*node = fake_add(c->node, name, type, mode, 1);
+	return 0;
+}
+
+static int mkdir_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	const struct nfsappend_fh *dir, const char *name, uint32_t mode)
+{
+	struct call c;
+	int r = 0, node;
+
+	(void)s;
+	if (begin(&c, FAKE_MKDIR, wait, dir))
+		r = make(&c, name, NFSAPPEND_DIR, mode, &node);
+	return finish(&c, r);
+}
+
+static int symlink_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	const struct nfsappend_fh *dir, const char *name, const char *target)
+{
+	struct call c;
+	int r = 0, node;
+
+	(void)s;
+	if (begin(&c, FAKE_SYMLINK, wait, dir)) {
+		r = make(&c, name, NFSAPPEND_LNK, 0777, &node);
+		if (r == 0)
+			snprintf(server->nodes[node].target,
+				sizeof server->nodes[node].target, "%s",
+				target);
+	}
+	return finish(&c, r);
+}
+
+/* A second node with the same number: as a server whose handles tell the
+ * directory. */
+static int link_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	const struct nfsappend_fh *file, const struct nfsappend_fh *dir,
+	const char *name)
+{
+	struct call c;
+	int r = 0, node, of = node_of(file);
+
+	(void)s;
+	if (begin(&c, FAKE_LINK, wait, dir)) {
+		r = of < 0 ? -ESTALE
+			   : make(&c, name, NFSAPPEND_REG, 0644, &node);
+		if (r == 0)
+			server->nodes[node].attr = server->nodes[of].attr;
+	}
+	return finish(&c, r);
+}
+
+static int drop(struct call *c, const char *name)
+{
+	int node = fake_find(c->node, name);
+
+	if (c->node < 0)
+		return -ESTALE;
+	if (node < 0)
+		return -ENOENT;
+	fake_remove(node);
+	if (c->rule.remade)
+		fake_add(c->node, name, NFSAPPEND_REG, 0600, 1);
+	return 0;
+}
+
+static int remove_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	const struct nfsappend_fh *dir, const char *name)
+{
+	struct call c;
+	int r = 0;
+
+	(void)s;
+	if (begin(&c, FAKE_REMOVE, wait, dir))
+		r = drop(&c, name);
+	return finish(&c, r);
+}
+
+static int rmdir_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	const struct nfsappend_fh *dir, const char *name)
+{
+	struct call c;
+	int r = 0;
+
+	(void)s;
+	if (begin(&c, FAKE_RMDIR, wait, dir))
+		r = drop(&c, name);
+	return finish(&c, r);
+}
+
+static int rename_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	const struct nfsappend_fh *from_dir, const char *from,
+	const struct nfsappend_fh *to_dir, const char *to)
+{
+	struct call c;
+	int r = 0, node, over, into = node_of(to_dir);
+
+	(void)s;
+	if (begin(&c, FAKE_RENAME, wait, from_dir)) {
+		node = fake_find(c.node, from);
+		over = fake_find(into, to);
+		if (c.node < 0 || into < 0) {
+			r = -ESTALE;
+		} else if (node < 0) {
+			r = -ENOENT;
+		} else {
+			if (over >= 0)
+				fake_remove(over);
+			server->nodes[node].parent = into;
+			snprintf(server->nodes[node].name,
+				sizeof server->nodes[node].name, "%s", to);
+			if (c.rule.remade)
+				fake_add(c.node, from, NFSAPPEND_REG, 0600, 1);
+		}
+	}
+	return finish(&c, r);
+}
+
 const struct nfsappend_backend fake_backend = {
 	.abi = NFSAPPEND_BACKEND_ABI,
 	.init = start,
@@ -654,4 +781,10 @@ const struct nfsappend_backend fake_backend = {
 	.read = read_,
 	.write = write_,
 	.commit = commit,
+	.mkdir = mkdir_,
+	.symlink = symlink_,
+	.link = link_,
+	.remove = remove_,
+	.rmdir = rmdir_,
+	.rename = rename_,
 };

@@ -20,6 +20,12 @@ enum fake_op {
 	FAKE_READ,
 	FAKE_WRITE,
 	FAKE_COMMIT,
+	FAKE_MKDIR,
+	FAKE_SYMLINK,
+	FAKE_LINK,
+	FAKE_REMOVE,
+	FAKE_RMDIR,
+	FAKE_RENAME,
 	FAKE_OPS,
 };
 
@@ -42,6 +48,8 @@ struct fake_rule {
 	const char *before, *after; /* records another writer appends */
 	bool truncate; /* another program truncates it before the call */
 	uint64_t size; /* to that */
+	bool remade; /* after REMOVE, RMDIR or RENAME another client makes a
+			file under the name that has become free */
 	enum fake_death death; /* of the calling process, by SIGKILL */
 	int *reached; /* a pipe's writing end: told, then the caller stops */
 };

@@ -197,13 +197,12 @@ uint32_t rig_pending(void)
 int rig_descriptor(uint32_t accmode, int status_flags)
 {
 	struct nfsappend_server *s = rig_file->key.server;
-	struct nfsappend_placeholder *p = calloc(1, sizeof *p);
+	struct nfsappend_placeholder *p = unit_alloc(sizeof *p);
 	struct nfsappend_open *open;
 	struct nfsappend_file *same;
 	struct nfsappend_guard guard;
 	int fd;
 
-	p->type = NFSAPPEND_REG;
 	p->accmode = accmode;
 	p->sharing = rig_file->sharing;
 	p->target = s->target;

@@ -219,7 +219,7 @@ static void long_values(void)
 
 	rig_core();
 	for (unsigned i = 0; i < UNIT_COUNT(formats); i++) {
-		char *entry = malloc(3000);
+		static char entry[3000];
 		const char *log;
 
 		unit_case("%u", i);
@@ -234,7 +234,6 @@ static void long_values(void)
 		CHECK_HAS(log, "000000");
 		CHECK_HAS(log, causes[i]);
 		CHECK(strlen(log) < 1024);
-		free(entry);
 	}
 }
 
@@ -271,7 +270,7 @@ static void directory_that_is_there(void)
 
 static void too_many_maps(void)
 {
-	char *value = malloc(8192);
+	static char value[8192];
 	int n = sprintf(value, "NFSAPPEND_MAP=");
 
 	for (int i = 0; i < NFSAPPEND_MAPS_MAX; i++)
@@ -286,7 +285,6 @@ static void too_many_maps(void)
 	CHECK_INT(nfsappend_config.nmaps, NFSAPPEND_MAPS_MAX);
 	CHECK_HAS(rig_log(), "more than 32 entries; those from "
 			     "'/over=nfs://s/e' on are ignored");
-	free(value);
 }
 
 static const struct unit_test tests[] = {

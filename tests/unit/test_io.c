@@ -447,7 +447,7 @@ static void largest_vector(void)
 	size_t n = (size_t)3 << 20;
 	char *block = mmap(NULL, n, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	struct iovec *iov = malloc(IOV_MAX * sizeof *iov);
+	struct iovec *iov = unit_alloc(IOV_MAX * sizeof *iov);
 
 	CHECK(block != MAP_FAILED);
 	start(O_RDWR, 0);

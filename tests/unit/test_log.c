@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/log.h"
@@ -45,10 +45,11 @@ static void line(void)
 {
 	char want[200];
 
+	CHECK_INT(prctl(PR_SET_NAME, "the program"), 0);
 	start();
 	nfsappend_log(NFSAPPEND_ERROR, 123, "a %s of %d", "message", 7);
 	snprintf(want, sizeof want,
-		"nfsappend: test_log[%d]: a message of 7 [N123]\n",
+		"nfsappend: the program[%d]: a message of 7 [N123]\n",
 		(int)getpid());
 	CHECK_STR(text_of(path), want);
 }
@@ -74,15 +75,18 @@ static void levels(void)
 /* Names come from outside: no second line, no terminal sequence. */
 static void control_characters(void)
 {
+	char *text;
+
 	start();
 	nfsappend_log(NFSAPPEND_ERROR, 1, "a\nb\033[2J\177\xc3\xa9");
 	CHECK_HAS(text_of(path), "a?b?[2J?\xc3\xa9 [N1]\n");
-	CHECK(strchr(text_of(path), '\n') == strchr(text_of(path), '\0') - 1);
+	text = text_of(path);
+	CHECK(strchr(text, '\n') == text + strlen(text) - 1);
 }
 
 static void long_message(void)
 {
-	char *text = malloc(5000);
+	char *text = unit_alloc(5000);
 
 	start();
 	memset(text, 'x', 4999);

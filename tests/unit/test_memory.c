@@ -160,7 +160,7 @@ static void copy_out(void)
 static void copy_across_pages(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = 5 * page;
-	uint8_t *from = malloc(n), *to = calloc(1, n);
+	uint8_t *from = unit_alloc(n), *to = unit_alloc(n);
 	struct iovec iov = {from, n};
 
 	for (size_t i = 0; i < n; i++)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/directory.h"
 #include "core/io.h"
 #include "core/opening.h"
 #include "core/placeholder.h"
@@ -233,13 +234,38 @@ static void truncate_and_known_size(void)
 
 static void directories(void)
 {
+	struct nfsappend_open *o;
+	struct nfsappend_attr attr;
+	int fd, again;
+
 	start(NULL);
 	CHECK_INT(open_at(RIG_MAP "/dir", O_WRONLY, 0), -EISDIR);
 	CHECK_INT(open_at(RIG_MAP "/dir", O_RDWR | O_APPEND, 0), -EISDIR);
 	CHECK_INT(open_at(RIG_MAP "/dir", O_RDONLY | O_CREAT, 0666), -EISDIR);
 	CHECK_INT(open_at(RIG_MAP, O_WRONLY | O_CREAT, 0666), -EISDIR);
-	CHECK(open_at(RIG_MAP "/dir", O_RDONLY, 0) >= 0);
-	CHECK(open_at(RIG_MAP "/dir", O_RDONLY | O_DIRECTORY, 0) >= 0);
+	fd = open_at(RIG_MAP "/dir", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	CHECK(fd >= 0);
+	CHECK_INT(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	o = rig_open(fd);
+	CHECK(o->file == NULL);
+	CHECK_STR(o->dir->path, RIG_MAP "/dir");
+	CHECK_INT(nfsappend_io_getattr(o, &attr), 0);
+	CHECK_INT(attr.type, NFSAPPEND_DIR);
+	CHECK_INT(nfsappend_io_read(o, fd, NULL, 0, NFSAPPEND_AT_POSITION, 0),
+		-EISDIR);
+	CHECK(nfsappend_io_flags(o, 0) & O_DIRECTORY);
+	nfsappend_open_put(o);
+	/* What another process learns of it by its placeholder alone. */
+	nfsappend_table_unsure(fd);
+	o = rig_open(fd);
+	CHECK_STR(o->dir->path, RIG_MAP "/dir");
+	nfsappend_open_put(o);
+	/* And what is relative to it. */
+	again = nfsappend_open_path(fd, "../file", O_WRONLY | O_APPEND, 0);
+	CHECK(again >= 0);
+	close(again);
+	CHECK_INT(nfsappend_open_path(fd, "none", O_WRONLY, 0), -ENOENT);
+	close(fd);
 }
 
 static void special_files(void)

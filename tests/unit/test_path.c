@@ -75,7 +75,7 @@ static void start(void)
 	rig_config("NFSAPPEND_MAP=" RIG_MAP "=nfs://s/e " RIG_MAP
 		   "/sub/in=nfs://s/f",
 		NULL);
-	walk = calloc(1, sizeof *walk);
+	walk = unit_alloc(sizeof *walk);
 	CHECK_INT(chdir(unit_dir), 0);
 	CHECK_INT(mkdir("d", 0700), 0);
 	CHECK_INT(mkdir("d/e", 0700), 0);
@@ -208,7 +208,7 @@ static void walk_loops(void)
 
 static void walk_too_long(void)
 {
-	char *path = malloc(3 * PATH_MAX);
+	static char path[3 * PATH_MAX];
 
 	start();
 	memset(path, 0, 3 * PATH_MAX);
@@ -233,7 +233,6 @@ static void walk_too_long(void)
 	for (int i = 0; i < 1000; i++)
 		strcat(path, "/b");
 	CHECK_INT(walks(AT_FDCWD, path), -ENAMETOOLONG);
-	free(path);
 }
 
 /* A directory that is gone is no place that a map could be at. */

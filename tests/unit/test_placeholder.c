@@ -21,7 +21,6 @@ static struct nfsappend_placeholder made, got;
 
 static void fill(void)
 {
-	made.type = NFSAPPEND_REG;
 	made.accmode = O_WRONLY;
 	made.sharing = NFSAPPEND_SINGLE;
 	made.timeout_s = 30;
@@ -218,11 +217,10 @@ static void forged_content_is_refused(void)
 
 static void no_descriptor(void)
 {
-	struct rlimit limit = {3, 3};
-
 	fill();
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_descriptors(3);
 	CHECK_INT(nfsappend_placeholder_make(&made, 0), -EMFILE);
+	unit_limit_descriptors(1000);
 }
 
 static const struct unit_test tests[] = {

@@ -274,7 +274,7 @@ static void threads_long_and_short(void)
 
 static void *only_long(void *arg)
 {
-	static char buf[5000];
+	char buf[5000];
 
 	(void)arg;
 	memset(buf, 'L', sizeof buf - 1);

@@ -255,7 +255,7 @@ static void loops(void)
 
 static void too_long(void)
 {
-	char *path = malloc(PATH_MAX + 100), *link = malloc(PATH_MAX);
+	static char path[PATH_MAX + 100], link[PATH_MAX];
 
 	start();
 	sprintf(path, RIG_MAP "/%0255d", 0);
@@ -270,13 +270,11 @@ static void too_long(void)
 	fake_add_link(export, "long", link);
 	sprintf(path, RIG_MAP "/long/%0200d", 0);
 	fails(path, ENAMETOOLONG);
-	free(link);
-	free(path);
 }
 
 static void too_deep(void)
 {
-	char *path = malloc(PATH_MAX);
+	static char path[PATH_MAX];
 	int at;
 
 	start();
@@ -291,7 +289,6 @@ static void too_deep(void)
 	while (strlen(path) + 3 < PATH_MAX)
 		strcat(path, "/.");
 	finds(path, at);
-	free(path);
 }
 
 static void errors_of_the_server(void)

@@ -550,7 +550,7 @@ static void mount_tmpfs(const char *options)
 	snprintf(path, sizeof path, "%s/tmpfs", unit_dir);
 	CHECK_INT(mkdir(path, 0700), 0);
 	if (unshare(CLONE_NEWNS) != 0 ||
-		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount("tmpfs", path, "tmpfs", 0, options) != 0)
 		unit_skip("needs root and mount namespaces");
 	nfsappend_config.runtime = path;
@@ -603,7 +603,7 @@ static void disk_that_fills_up(void)
 
 static void append_on_a_full_disk(void)
 {
-	char *record = malloc(60000);
+	char *record = unit_alloc(60000);
 	size_t len;
 
 	memset(record, 'r', 60000);

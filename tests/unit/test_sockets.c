@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -130,22 +129,18 @@ static void yield_of_others(void)
 
 static void yield_without_a_number(void)
 {
-	struct rlimit limit;
 	int slot, fd;
 
 	rig_core();
 	slot = nfsappend_socket_adopt(new_socket());
 	fd = nfsappend_socket_hold(slot);
 	nfsappend_socket_unhold(slot);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = 3;
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_descriptors(3);
 	CHECK_INT(nfsappend_socket_yield(fd), 0);
 	CHECK_INT(nfsappend_socket_hold(slot), -EBADF);
 	nfsappend_socket_drop(slot);
 	CHECK_INT(nfsappend_sockets_used, 0);
-	limit.rlim_cur = limit.rlim_max;
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_descriptors(1000);
 	CHECK_INT(nfsappend_socket_adopt(new_socket()), slot);
 }
 
@@ -183,11 +178,10 @@ static void all_slots(void)
 
 static void few_descriptors(void)
 {
-	struct rlimit limit = {40, 40};
 	int slot, fd;
 
 	rig_core();
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	unit_limit_descriptors(40);
 	slot = nfsappend_socket_adopt(new_socket());
 	CHECK_INT(slot, 0);
 	fd = nfsappend_socket_hold(slot);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "core/config_env.h"
 #include "core/stats.h"
@@ -146,6 +148,7 @@ static void one_line(void)
 {
 	char *text, want[300];
 
+	CHECK_INT(prctl(PR_SET_NAME, "a \"b"), 0);
 	start();
 	CHECK_INT(rig_append("one\n"), 4);
 	CHECK_INT(rig_append("two\n"), 4);
@@ -154,7 +157,7 @@ static void one_line(void)
 	nfsappend_stats_write();
 	text = lines(1);
 	snprintf(want, sizeof want,
-		"{\"pid\":%d,\"command\":\"test_stats\","
+		"{\"pid\":%d,\"command\":\"a \\\"b\","
 		"\"files\":[{",
 		(int)getpid());
 	CHECK(!strncmp(text, want, strlen(want)));

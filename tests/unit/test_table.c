@@ -163,7 +163,7 @@ static void marked_but_not_ours(void)
 /* Ours, but it cannot be served: an error, or its writes would vanish. */
 static void adopt_fails(void)
 {
-	struct nfsappend_placeholder *p = malloc(sizeof *p);
+	struct nfsappend_placeholder *p = unit_alloc(sizeof *p);
 	int fd, other, error;
 
 	rig_start(NFSAPPEND_GUARDED);

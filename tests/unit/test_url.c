@@ -98,6 +98,8 @@ static void bad(void)
 		{"nfs://server/e?version=3x", "value of version is not 3 or 4"},
 		{"nfs://server/e?nfsport=0", "value of nfsport is not a port"},
 		{"nfs://server/e?nfsport=99999", "nfsport is not a port"},
+		{"nfs://server/e?timeo=0", "timeo is not 1 to 36000"},
+		{"nfs://server/e?timeo=36001", "timeo is not 1 to 36000"},
 		{"nfs://server/e?mountport=99999999999999999999",
 			"value of mountport is not a port"},
 		{"nfs://server/e?uid=4294967296", "uid is not a number"},
@@ -117,7 +119,7 @@ static void bad(void)
 
 static void too_long(void)
 {
-	char *url = malloc(4096);
+	static char url[4096];
 
 	sprintf(url, "nfs://%0255d/e", 0);
 	CHECK_INT(parse(url), 0);
@@ -131,7 +133,6 @@ static void too_long(void)
 	sprintf(url, "nfs://s/%01023d", 0);
 	CHECK_INT(parse(url), -EINVAL);
 	CHECK_HAS(why, "longer than 1023 bytes");
-	free(url);
 }
 
 static const struct unit_test tests[] = {

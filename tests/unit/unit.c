@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,10 +111,19 @@ void unit_mem(const char *file, int line, const char *what, const void *got,
 	exit(1);
 }
 
+void *unit_alloc(size_t n)
+{
+	void *p = calloc(1, n);
+
+	if (p == NULL)
+		unit_fail(__FILE__, __LINE__, "no memory");
+	return p;
+}
+
 char *unit_read_file(const char *path, size_t *len)
 {
 	size_t n = 0, room = 1 << 16;
-	char *text = malloc(room);
+	char *text = unit_alloc(room);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t r;
 
@@ -128,6 +138,15 @@ char *unit_read_file(const char *path, size_t *len)
 	if (len != NULL)
 		*len = n;
 	return text;
+}
+
+void unit_limit_descriptors(unsigned n)
+{
+	struct rlimit limit;
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = n;
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 int unit_wait(pid_t pid)

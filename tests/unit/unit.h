@@ -66,8 +66,12 @@ void unit_mem(const char *file, int line, const char *what, const void *got,
 #define CHECK_HAS_NOT(text, part)                                              \
 	unit_has(__FILE__, __LINE__, text, part, false)
 
+/* Zeroed; ends the test without memory. */
+void *unit_alloc(size_t);
 /* All of a file; NUL-terminated, to be freed by the caller. "" if absent. */
 char *unit_read_file(const char *path, size_t *len);
+/* The soft limit of descriptors from now on. */
+void unit_limit_descriptors(unsigned n);
 /* The child's wait status. */
 int unit_wait(pid_t);
 /* Runs fn(arg) in a child, which ends well only when fn returns. */
