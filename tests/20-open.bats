@@ -179,3 +179,13 @@ unmanaged_trace() {
 	diff -u plain shimmed
 	rm plain shimmed
 }
+
+@test "threads that open at once, before anything else: every one is served" {
+	local round rounds
+	rounds=$(count 300 20)
+	for ((round = 1; round <= rounds; round++)); do
+		run_shimmed "$PROGRAMS/prog_first" "$LOGS/x$round" 16
+		[[ $status -eq 0 && -z $output && -z $stderr ]]
+		[[ $(wc -l <"$SERVED/x$round") -eq 16 ]]
+	done
+}

@@ -16,9 +16,9 @@
 extern void closefrom(int);
 extern int close_range(unsigned, unsigned, int);
 
-NFSAPPEND_HOOK int close(int fd)
+static NFSAPPEND_APART int close_ours(int fd)
 {
-	int r;
+	int r, saved;
 
 	/* The program never opened it: as if it were not there. */
 	if (nfsappend_socket_ours(fd) && nfsappend_depth == 0) {
@@ -27,12 +27,21 @@ NFSAPPEND_HOOK int close(int fd)
 	}
 	r = NFSAPPEND_REAL(close)(fd);
 	if (nfsappend_may_be_ours(fd)) {
-		int saved = errno;
-
+		saved = errno;
 		nfsappend_table_forget(fd);
 		errno = saved;
 	}
 	return r;
+}
+
+NFSAPPEND_HOOK int close(int fd)
+{
+	/* A socket of ours has no entry in the table. */
+	return nfsappend_may_be_ours(fd) ||
+			atomic_load_explicit(&nfsappend_sockets_used,
+				memory_order_relaxed) != 0
+		? close_ours(fd)
+		: NFSAPPEND_REAL(close)(fd);
 }
 
 static void forget_range(unsigned first, unsigned last)

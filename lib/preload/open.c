@@ -77,6 +77,17 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	return true;
 }
 
+/* Another open of a placeholder's memfd? */
+static NFSAPPEND_APART void look_at(int fd)
+{
+	struct nfsappend_placeholder p;
+
+	if (nfsappend_placeholder_read(fd, &p) == 0) {
+		nfsappend_placeholder_mark(fd);
+		nfsappend_table_unsure(fd);
+	}
+}
+
 int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 	int result)
 {
@@ -86,15 +97,8 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 		return result;
 	if (result >= 0) {
 		nfsappend_table_opened(result);
-		/* Another open of a placeholder's memfd. */
-		if (nfsappend_path_of_descriptor(path)) {
-			struct nfsappend_placeholder p;
-
-			if (nfsappend_placeholder_read(result, &p) == 0) {
-				nfsappend_placeholder_mark(result);
-				nfsappend_table_unsure(result);
-			}
-		}
+		if (nfsappend_path_of_descriptor(path))
+			look_at(result);
 		return result;
 	}
 	if (!nfsappend_path_after(dirfd, path))
@@ -122,6 +126,8 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 #define OPEN(name, dirfd, path, flags, mode, call)                             \
 	do {                                                                   \
 		int result_;                                                   \
+		if (!nfsappend_active)                                         \
+			return NFSAPPEND_REAL(name) call;                      \
 		if (nfsappend_open_before((dirfd), (path), (flags), (mode),    \
 			    &result_))                                         \
 			return result_;                                        \

@@ -12,7 +12,9 @@
 
 bool nfsappend_path_of_descriptor(const char *path)
 {
-	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+	return path[0] == '/' &&
+		((path[1] == 'd' && strncmp(path, "/dev/", 5) == 0) ||
+			(path[1] == 'p' && strncmp(path, "/proc/", 6) == 0));
 }
 
 static bool maps(const char *path)

@@ -51,6 +51,8 @@ NFSAPPEND_HOOK ssize_t write(int fd, const void *buf, size_t n)
 {
 	ssize_t r;
 
+	if (!nfsappend_active)
+		return NFSAPPEND_REAL(write)(fd, buf, n);
 	if (nfsappend_may_be_ours(fd))
 		return write_ours(fd, buf, n);
 	r = NFSAPPEND_REAL(write)(fd, buf, n);
