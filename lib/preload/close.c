@@ -16,10 +16,12 @@
 extern void closefrom(int);
 extern int close_range(unsigned, unsigned, int);
 
-static NFSAPPEND_APART int close_ours(int fd)
+static NFSAPPEND_APART int close_slowly(int fd)
 {
 	int r, saved;
 
+	if (!nfsappend_active)
+		return NFSAPPEND_NEXT(close)(fd);
 	/* The program never opened it: as if it were not there. */
 	if (nfsappend_socket_ours(fd) && nfsappend_depth == 0) {
 		errno = EBADF;
@@ -36,12 +38,13 @@ static NFSAPPEND_APART int close_ours(int fd)
 
 NFSAPPEND_HOOK int close(int fd)
 {
-	/* A socket of ours has no entry in the table. */
-	return nfsappend_may_be_ours(fd) ||
-			atomic_load_explicit(&nfsappend_sockets_used,
-				memory_order_relaxed) != 0
-		? close_ours(fd)
-		: NFSAPPEND_REAL(close)(fd);
+	/* A socket of ours is not in the table. */
+	if (nfsappend_table_plain(fd) &&
+		(atomic_load_explicit(&nfsappend_sockets_used,
+			 memory_order_relaxed) == 0 ||
+			!nfsappend_socket_ours(fd)))
+		return NFSAPPEND_NEXT(close)(fd);
+	return close_slowly(fd);
 }
 
 static void forget_range(unsigned first, unsigned last)

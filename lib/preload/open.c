@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/config_env.h"
 #include "core/opening.h"
+#include "core/path.h"
 #include "core/placeholder.h"
 #include "preload/open.h"
 #include "preload/path.h"
@@ -112,6 +114,20 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 	return (int)nfsappend_result(r);
 }
 
+/*
+ * A file of this host's, as far as can be told without a look at it? What the
+ * kernel can't find there is looked at after, and a path that may be made is
+ * not so simple.
+ */
+static inline bool plainly_elsewhere(const char *path, int flags)
+{
+	return path != NULL && path[0] == '/' && !(flags & O_CREAT) &&
+		nfsappend_start_state == NFSAPPEND_STARTED &&
+		!nfsappend_config.any_local &&
+		!nfsappend_path_of_descriptor(path) &&
+		nfsappend_path_match(path) == NULL;
+}
+
 /* The mode argument is there only when a file may be made. */
 #define MODE_ARGUMENT(flags, mode)                                             \
 	do {                                                                   \
@@ -128,6 +144,13 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 		int result_;                                                   \
 		if (!nfsappend_active)                                         \
 			return NFSAPPEND_REAL(name) call;                      \
+		if (plainly_elsewhere((path), (flags))) {                      \
+			result_ = NFSAPPEND_REAL(name) call;                   \
+			return nfsappend_table_plain(result_)                  \
+				? result_                                      \
+				: nfsappend_open_after((dirfd), (path),        \
+					  (flags), (mode), result_);           \
+		}                                                              \
 		if (nfsappend_open_before((dirfd), (path), (flags), (mode),    \
 			    &result_))                                         \
 			return result_;                                        \

@@ -10,13 +10,6 @@
 #include "core/pathcall.h"
 #include "preload/path.h"
 
-bool nfsappend_path_of_descriptor(const char *path)
-{
-	return path[0] == '/' &&
-		((path[1] == 'd' && strncmp(path, "/dev/", 5) == 0) ||
-			(path[1] == 'p' && strncmp(path, "/proc/", 6) == 0));
-}
-
 static bool maps(const char *path)
 {
 	return nfsappend_active && nfsappend_depth == 0 && path != NULL &&

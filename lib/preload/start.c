@@ -115,15 +115,19 @@ static void start_once(void)
 	nfsappend_directory_start();
 	nfsappend_server_start();
 	nfsappend_backend_loader = load_module;
-	nfsappend_reals_find();
 	nfsappend_config_read(initial_environment != NULL
 			? initial_environment
 			: environ);
-	if (inherited())
+	if (inherited()) {
+		nfsappend_reals_find(true);
 		/* The first append may come from a handler: load now. */
 		nfsappend_backend = load_module();
-	else if (nfsappend_config.nmaps == 0)
+	} else if (nfsappend_config.nmaps == 0) {
+		nfsappend_reals_find(false);
 		nfsappend_active = false;
+	} else {
+		nfsappend_reals_find(true);
+	}
 	nfsappend_guard_leave(&guard);
 }
 
