@@ -136,6 +136,19 @@ opened_by() {
 	done
 }
 
+# The descriptor that stands for the file is a file with a content.
+@test "a file size limit of 1 KiB, and of none" {
+	run_shimmed bash -c 'ulimit -f 1; echo one >>"$LOGS/x" && echo two >>"$LOGS/x"'
+	[[ $status -eq 0 && $(paste -sd ' ' "$SERVED/x") = 'one two' ]]
+	in_control && return
+	one_message N503 'ulimit -f'
+	# Messages by a pipe: the limit is one on files.
+	run_shimmed bash -c 'sh -c "ulimit -f 0; echo never >>\"\$LOGS/y\"" 2>&1 | cat >&2
+		exit "${PIPESTATUS[0]}"'
+	[[ $status -eq 2 && ! -s $SERVED/y ]]
+	grep -q '/y: a file size limit .*ulimit -f.*N405' "$MESSAGES"
+}
+
 @test "without O_CREAT a missing file is ENOENT" {
 	same_as_local "$PROGRAMS/prog_calls" a @LOGS@/none
 }
