@@ -252,10 +252,11 @@ int nfsappend_segment_open(
 		return 0;
 	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SEGMENT,
 		"no shared memory in %s to meet other processes of this host "
-		"(%s; it must be a directory of mode 0700 that belongs to "
-		"this user, see NFSAPPEND_RUNTIME); this process appends as a "
-		"host of its own",
-		directory, nfsappend_strerror(-r));
+		"(%s; %s); this process appends as a host of its own",
+		directory, nfsappend_strerror(-r),
+		r == -EFBIG ? "raise the file size limit, ulimit -f"
+			    : "it must be a directory of mode 0700 that "
+			      "belongs to this user, see NFSAPPEND_RUNTIME");
 	v->shared = sys_mmap(SEGMENT_BYTES, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (v->shared == NULL)

@@ -64,27 +64,47 @@ static void follower(void *arg)
 	f->result[i] = rig_append(f->record[i]);
 }
 
-/* A ticket is drawn before the record is all there. */
-static bool some_claimed(void)
+/* Records that are all there, and not yet told of what became of them. */
+static unsigned queued_records(void)
 {
-	for (int i = 0; i < NFSAPPEND_SLOTS; i++)
-		if ((q->records[i].word & 0xff) == NFSAPPEND_SLOT_CLAIMED)
-			return true;
-	return false;
+	unsigned n = 0;
+
+	for (int i = 0; i < NFSAPPEND_SLOTS; i++) {
+		uint64_t state = q->records[i].word & 0xff;
+
+		n += state == NFSAPPEND_SLOT_QUEUED ||
+			state == NFSAPPEND_SLOT_TAKEN;
+	}
+	return n;
 }
 
-/* While somebody leads: a process that queues the record, and has done so
- * when this returns. */
+static bool sleeps(pid_t pid)
+{
+	char path[64], state = '?';
+	FILE *stat;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "re");
+	if (stat == NULL)
+		return false;
+	if (fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	fclose(stat);
+	return state == 'S';
+}
+
+/* While somebody leads: a process that queues the record, and sleeps when this
+ * returns, for before that it would try to lead; or has given up again. */
 static unsigned follow(const char *record, unsigned timeout_s)
 {
-	unsigned i = f->n++;
-	uint64_t tickets = q->tickets;
+	unsigned i = f->n++, queued = queued_records();
 
 	f->record[i] = record;
 	f->timeout_s[i] = timeout_s;
 	f->result[i] = -1000;
 	f->pid[i] = unit_fork(follower, (void *)(uintptr_t)i);
-	while (q->tickets == tickets || some_claimed())
+	while ((queued_records() == queued || !sleeps(f->pid[i])) &&
+		f->result[i] == -1000)
 		usleep(200);
 	return i;
 }
@@ -292,7 +312,7 @@ static void stops_in_write(void *arg)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	lead();
 	CHECK_INT(write(told[1], "", 1), 1);
-	while (q->tickets == 0)
+	while (queued_records() == 0 || !sleeps(f->pid[0]))
 		usleep(200);
 	unlead();
 	CHECK_INT(rig_append("stopped\n"), 8);

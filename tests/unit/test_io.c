@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -549,6 +550,40 @@ static void attributes(void)
 	nfsappend_open_put(o);
 }
 
+#define WRITERS 8
+#define RECORDS 40
+
+static void *writer(void *unused)
+{
+	for (int i = 0; i < RECORDS; i++)
+		CHECK_INT(put("0123"), 4);
+	return unused;
+}
+
+/* However late each gets to setting it. */
+static void offset_of_many(void)
+{
+	pthread_t threads[WRITERS];
+
+	start(O_WRONLY, O_APPEND);
+	for (int round = 0; round < 10; round++) {
+		CHECK_INT(put("."), 1);
+		for (int i = 0; i < WRITERS; i++)
+			CHECK_INT(pthread_create(&threads[i], NULL, writer,
+					  NULL),
+				0);
+		for (int i = 0; i < WRITERS; i++)
+			pthread_join(threads[i], NULL);
+		CHECK_INT(lseek(fd, 0, SEEK_CUR), fake_attr(rig_node)->size);
+		/* It may become less again. */
+		CHECK_INT(nfsappend_file_setattr(rig_file, NFSAPPEND_SET_SIZE,
+				  &(struct nfsappend_attr){.size = 3}),
+			0);
+		CHECK_INT(put("."), 1);
+		CHECK_INT(lseek(fd, 0, SEEK_CUR), 4);
+	}
+}
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(append),
 	UNIT_TEST(at_position),
@@ -569,6 +604,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(truncates),
 	UNIT_TEST(largest_vector),
 	UNIT_TEST(attributes),
+	UNIT_TEST(offset_of_many),
 };
 
 UNIT_MAIN(tests)
