@@ -13,9 +13,9 @@
 #include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
+#include "core/rivals.h"
 #include "core/state.h"
 
-#define US INT64_C(1000)
 #define MS INT64_C(1000000)
 /* How long an identical record at our offset is taken for our own, whose
  * first request is still at work, before it is taken for another host's. */
@@ -26,6 +26,7 @@ struct sending {
 	struct nfsappend_slot *slot;
 	struct nfsappend_record rec;
 	int64_t took;	  /* the last step, ns */
+	bool met;	  /* another host's appends on the way */
 	unsigned busy;	  /* refusals in a row */
 	unsigned tries;	  /* for nfsappend_server_again() */
 	unsigned repeats; /* steps in a row without an answer that counts */
@@ -36,40 +37,6 @@ struct sending {
 static void start(struct sending *x, struct nfsappend_op *op)
 {
 	*x = (struct sending){.op = op, .slot = &op->seg->slot};
-}
-
-/* Uniform in [0, max). xorshift64, of no use but to spread hosts. */
-static int64_t jitter(int64_t max)
-{
-	static __thread uint64_t x __attribute__((tls_model("initial-exec")));
-
-	if (x == 0)
-		x = ((uint64_t)nfsappend_now() ^ (uint64_t)sys_gettid() << 40 ^
-			    (uintptr_t)&max) |
-		    1;
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return (int64_t)(x % (uint64_t)max);
-}
-
-/*
- * Another host holds the mutex byte, for a round trip or two. The pause goes
- * by what a round trip takes, within limits that let a host far away keep up
- * with those close by, and grows for two refusals only: who has been refused
- * often is not put behind those who come anew.
- */
-static int back_off(struct sending *x)
-{
-	unsigned shift = x->busy < 2 ? x->busy : 2;
-	int64_t base = 2 * x->took;
-
-	if (base < 400 * US)
-		base = 400 * US;
-	if (base > 2 * MS)
-		base = 2 * MS;
-	x->busy++;
-	return nfsappend_wait_sleep(&x->op->w, 20 * US + jitter(base << shift));
 }
 
 /*
@@ -87,15 +54,18 @@ static int wait_for_application(struct sending *x)
 			"the append waits until it is unlocked",
 			f->path);
 	x->told = true;
-	return nfsappend_wait_sleep(&x->op->w, 10 * MS + jitter(90 * MS));
+	return nfsappend_wait_sleep(&x->op->w, 10 * MS + nfsappend_jitter(90 * MS));
 }
 
 static int step(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
+	int64_t start = nfsappend_now();
+	int r = nfsappend_backend->append(f->key.server->session,
+		&x->op->w.wait, x->slot, &f->key.fh, &x->rec);
 
-	return nfsappend_backend->append(f->key.server->session, &x->op->w.wait,
-		x->slot, &f->key.fh, &x->rec);
+	x->took = nfsappend_now() - start;
+	return r;
 }
 
 static bool held(const struct sending *x)
@@ -224,6 +194,7 @@ static ssize_t new_end(struct sending *x, uint64_t size)
 	struct nfsappend_segment *s = op->seg;
 
 	nfsappend_count(&op->file->stats.conflicts, 1);
+	x->met |= s->size_known; /* else it was a guess of nothing */
 	if (op->expected != NFSAPPEND_ANY_END && size != op->expected)
 		return 0;
 	if (size >= op->limit) {
@@ -243,6 +214,7 @@ static ssize_t finish(struct sending *x, uint32_t count)
 	struct nfsappend_segment *s = op->seg;
 
 	nfsappend_wait_over(&op->w);
+	nfsappend_rivals_note(&s->rivals, x->met, x->took);
 	if (!op->more && held(x))
 		nfsappend_locked_release(op);
 	s->size = s->pending_offset + count;
@@ -272,6 +244,8 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 	int r;
 
 	start(&x, op);
+	if (!held(&x) && nfsappend_rivals_let(&s->rivals, &op->w) != 0)
+		return give_up(&x, -EIO);
 	for (;;) {
 		x.rec.data = s->stage;
 		x.rec.offset = s->pending_offset;
@@ -318,7 +292,9 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 			continue;
 		case NFSAPPEND_BUSY:
 			nfsappend_count(&op->file->stats.conflicts, 1);
-			if (back_off(&x) != 0)
+			x.met = true;
+			if (nfsappend_rivals_back_off(&s->rivals, &op->w,
+				    x.busy++ > 0, x.took) != 0)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_APP_LOCK:

@@ -16,7 +16,7 @@
 #include "core/segment.h"
 #include "core/unused.h"
 
-#define MAGIC (UINT64_C(0x3230676573616e) + sizeof(pthread_mutex_t) + \
+#define MAGIC (UINT64_C(0x3330676573616e) + sizeof(pthread_mutex_t) + \
 	(sizeof(struct nfsappend_segment) << 16) +                             \
 	(sizeof(struct nfsappend_queue) << 32))
 #define PAGE 4096

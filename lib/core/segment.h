@@ -18,6 +18,7 @@
 
 #include "core/backend.h"
 #include "core/process.h"
+#include "core/rivals.h"
 
 #define NFSAPPEND_SEGMENT_KEY 512
 #define NFSAPPEND_STAGE_MAX (1 << 20) /* bytes of one WRITE at most */
@@ -63,6 +64,8 @@ struct nfsappend_segment {
 	uint64_t batch_base;
 	uint32_t under_lock;
 	uint32_t orphaned;
+
+	struct nfsappend_rivals rivals; /* of appends under the mutex byte */
 
 	/* Futex: grows by 2 whenever a leader ends; odd: somebody sleeps. */
 	_Atomic uint32_t turns;
