@@ -169,6 +169,8 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	if (how == NFSAPPEND_IN_FLIGHT &&
 		op->file->sharing == NFSAPPEND_LOCKED) {
 		r = send_under_lock(op);
+		if (r == NFSAPPEND_DEPOSED)
+			return r;
 		note_landed(op, r);
 		return r == -EINPROGRESS ? -EIO : r;
 	}
@@ -303,6 +305,12 @@ int nfsappend_op_settle_lead(struct nfsappend_op *op)
 {
 	int r = settle_predecessor(op);
 
+	if (op->w.wait.deposed) {
+		nfsappend_op_deposed(op);
+		return -EBUSY;
+	}
+	if (r == 0)
+		nfsappend_segment_settled(&op->file->segment);
 	if (r == 0 && op->seg->orphaned)
 		settle_orphans(op);
 	if (r != 0) {
@@ -317,16 +325,61 @@ int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
 	int r;
 
 	nfsappend_op_start(op, f);
-	r = nfsappend_segment_lead(&f->segment, &op->w);
+	do {
+		r = nfsappend_segment_lead(&f->segment, &op->w);
+		if (r >= 0)
+			r = nfsappend_op_settle_lead(op);
+	} while (r == -EBUSY);
 	if (r == -ETIMEDOUT)
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
 			"%s: another process that is appending to it did not "
 			"finish in time (stopped?); EIO to the program, "
 			"nothing of its record was sent",
 			f->path);
-	if (r < 0)
-		return -EIO;
-	return nfsappend_op_settle_lead(op);
+	return r < 0 ? -EIO : 0;
+}
+
+void nfsappend_op_deposed(struct nfsappend_op *op)
+{
+	nfsappend_segment_abdicate(&op->file->segment, &op->w);
+	count_rpcs(op);
+	op->w.wait.rpcs = op->w.wait.write_rpcs = op->w.wait.reconnects = 0;
+	op->w.wait.deposed = false;
+}
+
+int nfsappend_op_outcome(
+	struct nfsappend_op *op, uint64_t *landed, uint64_t *end)
+{
+	struct nfsappend_segment_view *v = &op->file->segment;
+	uint32_t reign = op->w.reign;
+	int r;
+
+	for (;;) {
+		uint32_t turn = nfsappend_segment_turn(v);
+
+		r = nfsappend_segment_outcome(v, reign, landed, end);
+		if (r != -EAGAIN)
+			break;
+		r = nfsappend_segment_trylead(v);
+		if (r >= 0) {
+			r = nfsappend_op_settle_lead(op);
+			if (r == 0)
+				nfsappend_op_end(op, 0);
+		}
+		if (r == -EBUSY)
+			r = nfsappend_segment_sleep(v, turn, &op->w);
+		if (r != 0)
+			break;
+	}
+	if (r == 0)
+		return 0;
+	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_IN_DOUBT,
+		"%s: while this process was stopped another one went on in "
+		"its place, and what became of a record of it is not known "
+		"any more; the program gets EIO, but the record may be in the "
+		"file",
+		op->file->path);
+	return -EIO;
 }
 
 void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
@@ -436,14 +489,53 @@ static void count_append(struct nfsappend_op *op, size_t bytes)
 		(uint64_t)(nfsappend_now() - op->w.start) / 1000);
 }
 
+/* A long record, as far as it has come. */
+struct progress {
+	size_t total, done;
+	uint64_t limit, end;
+	bool over_limit;
+};
+
+/* The next piece: its length, or what ended the record. */
+static ssize_t append_piece(struct nfsappend_op *op, const struct iovec *iov,
+	int iovcnt, struct progress *p)
+{
+	uint64_t offset;
+	uint32_t len;
+	ssize_t r = nfsappend_copy_in(iov, iovcnt, p->done, op->seg->stage,
+		nfsappend_op_room(op, p->total - p->done));
+
+	if (r < 0)
+		return r;
+	len = (uint32_t)r;
+	r = find_end(op, p->done, p->end, &offset);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (offset >= p->limit) {
+		/* Behind a part it is no error, but a short write. */
+		p->over_limit = p->done == 0;
+		return p->done == 0 ? -EFBIG : 0;
+	}
+	if (len > p->limit - offset) {
+		len = (uint32_t)(p->limit - offset);
+		p->total = p->done + len;
+	}
+	op->expected = p->done > 0 ? offset : NFSAPPEND_ANY_END;
+	op->more = p->done + len < p->total;
+	op->seg->landed = 0;
+	r = send_recorded(op, offset, len, NFSAPPEND_IN_FLIGHT);
+	if (r != NFSAPPEND_DEPOSED)
+		p->over_limit = r == -EFBIG && p->done == 0 &&
+				op->seg->size >= p->limit;
+	return r;
+}
+
 /* With the leader lock, piece by piece: whatever does not fit a slot. */
 static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
-	int iovcnt, size_t total, uint64_t limit, uint64_t *fileend,
-	bool *over_limit)
+	int iovcnt, struct progress *p)
 {
 	struct nfsappend_op op;
-	size_t done = 0;
-	uint64_t offset;
+	uint64_t landed;
 	ssize_t r = nfsappend_op_begin(&op, f);
 
 	if (r != 0) {
@@ -453,67 +545,67 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	/* Whoever leads sends what is queued: none waits behind many long
 	 * records. */
 	r = nfsappend_group_serve(&op);
-	op.limit = limit;
-	while (r >= 0 && done < total) {
-		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
-			nfsappend_op_room(&op, total - done));
-		if (r < 0)
-			break;
-		uint32_t len = (uint32_t)r;
-
-		r = find_end(&op, done, *fileend, &offset);
-		if (r != 0)
-			break;
-		if (offset >= limit) {
-			/* Behind a part it is no error, but a short write. */
-			*over_limit = done == 0;
-			r = done == 0 ? -EFBIG : 0;
-			break;
-		}
-		if (len > limit - offset) {
-			len = (uint32_t)(limit - offset);
-			total = done + len;
-		}
-		op.expected = done > 0 ? offset : NFSAPPEND_ANY_END;
-		op.more = done + len < total;
-		r = send_recorded(&op, offset, len, NFSAPPEND_IN_FLIGHT);
+	if (r == NFSAPPEND_DEPOSED) {
+		nfsappend_op_deposed(&op);
+		return -EAGAIN;
+	}
+	op.limit = p->limit;
+	while (r >= 0 && p->done < p->total) {
+		r = append_piece(&op, iov, iovcnt, p);
 		if (r == -EOPNOTSUPP && f->sharing == NFSAPPEND_LOCKED) {
 			no_locks(f);
+			r = 0;
 			continue;
 		}
-		*over_limit = r == -EFBIG && done == 0 && op.seg->size >= limit;
 		if (r <= 0)
 			break;
-		done += (size_t)r;
+		p->done += (size_t)r;
 		/* A record in doubt may have gone to a new end. */
-		*fileend = op.seg->size;
+		p->end = op.seg->size;
+	}
+	if (r == NFSAPPEND_DEPOSED) {
+		nfsappend_op_deposed(&op);
+		r = nfsappend_op_outcome(&op, &landed, &p->end);
+		if (r == 0 && p->done + landed == 0)
+			return -EAGAIN;
+		p->done += r == 0 ? landed : 0;
+		count_append(&op, p->done);
+		return p->done > 0 ? (ssize_t)p->done : r;
 	}
 	if (op.more)
 		nfsappend_locked_release(&op); /* a record cut short */
-	count_append(&op, done);
-	nfsappend_op_end(&op, r > 0 || *over_limit ? 0 : r);
-	return done > 0 ? (ssize_t)done : r < 0 ? r : 0;
+	count_append(&op, p->done);
+	if (op.w.wait.deposed)
+		nfsappend_op_deposed(&op);
+	else
+		nfsappend_op_end(&op, r > 0 || p->over_limit ? 0 : r);
+	return p->done > 0 ? (ssize_t)p->done : r < 0 ? r : 0;
 }
 
 ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 	int iovcnt, size_t total, uint64_t limit, uint64_t *fileend,
 	bool *over_limit)
 {
+	struct progress p = {.total = total, .limit = limit};
 	struct nfsappend_op op;
-	ssize_t r;
+	ssize_t r = -ENOBUFS;
 
 	*fileend = 0;
 	/* A limit of this process is none of the others' business. */
-	if (total > NFSAPPEND_SLOT_DATA || limit != INT64_MAX ||
-		total > f->key.server->contact.wtmax)
-		return append_alone(f, iov, iovcnt, total, limit, fileend,
-			over_limit);
-	nfsappend_op_start(&op, f);
-	r = nfsappend_group_append(&op, iov, iovcnt, total, fileend);
-	if (r == -ENOBUFS)
-		return append_alone(f, iov, iovcnt, total, limit, fileend,
-			over_limit);
-	count_append(&op, r > 0 ? (size_t)r : 0);
+	if (total <= NFSAPPEND_SLOT_DATA && limit == INT64_MAX &&
+		total <= f->key.server->contact.wtmax) {
+		nfsappend_op_start(&op, f);
+		r = nfsappend_group_append(&op, iov, iovcnt, total, fileend);
+		if (r != -ENOBUFS) {
+			count_append(&op, r > 0 ? (size_t)r : 0);
+			return r;
+		}
+	}
+	do
+		r = append_alone(f, iov, iovcnt, &p);
+	while (r == -EAGAIN);
+	*fileend = p.end;
+	*over_limit = p.over_limit;
 	return r;
 }
 

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define NFSAPPEND_BACKEND_ABI 2
+#define NFSAPPEND_BACKEND_ABI 3
 #define NFSAPPEND_FH_MAX 128 /* NFS4_FHSIZE; NFS3_FHSIZE is 64 */
 #define NFSAPPEND_GROUPS_MAX 16 /* RFC 5531 section 8.2, AUTH_SYS gids<16> */
 #define NFSAPPEND_NAME_MAX 255
@@ -301,6 +301,9 @@ struct nfsappend_wait {
 	uint32_t rpcs;
 	uint32_t write_rpcs;
 	uint32_t reconnects;
+	/* Another process does the work by now (poll() said -ETIMEDOUT):
+	 * nothing of shared memory may be touched any more. */
+	bool deposed;
 };
 
 /* What the module may ask of core. */

@@ -47,6 +47,7 @@ static void start(struct sending *x, struct nfsappend_op *op)
 static int wait_for_application(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
+	int r;
 
 	if (!x->told)
 		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_APP_LOCK,
@@ -54,17 +55,36 @@ static int wait_for_application(struct sending *x)
 			"the append waits until it is unlocked",
 			f->path);
 	x->told = true;
-	return nfsappend_wait_sleep(&x->op->w, 10 * MS + nfsappend_jitter(90 * MS));
+	nfsappend_segment_may_depose(&f->segment, &x->op->w);
+	r = nfsappend_wait_sleep(
+		&x->op->w, 10 * MS + nfsappend_jitter(90 * MS));
+	nfsappend_segment_stay(&x->op->w);
+	return r;
 }
 
 static int step(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
 	int64_t start = nfsappend_now();
-	int r = nfsappend_backend->append(f->key.server->session,
-		&x->op->w.wait, x->slot, &f->key.fh, &x->rec);
+	int r;
 
+	nfsappend_segment_may_depose(&f->segment, &x->op->w);
+	r = nfsappend_backend->append(f->key.server->session, &x->op->w.wait,
+		x->slot, &f->key.fh, &x->rec);
+	nfsappend_segment_stay(&x->op->w);
 	x->took = nfsappend_now() - start;
+	return x->op->w.wait.deposed ? NFSAPPEND_DEPOSED : r;
+}
+
+static int back_off(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	int r;
+
+	nfsappend_segment_may_depose(&op->file->segment, &op->w);
+	r = nfsappend_rivals_back_off(
+		&op->seg->rivals, &op->w, x->busy++ > 0, x->took);
+	nfsappend_segment_stay(&op->w);
 	return r;
 }
 
@@ -217,6 +237,8 @@ static ssize_t finish(struct sending *x, uint32_t count)
 	nfsappend_rivals_note(&s->rivals, x->met, x->took);
 	if (!op->more && held(x))
 		nfsappend_locked_release(op);
+	if (op->w.wait.deposed) /* the slot says that it was written */
+		return NFSAPPEND_DEPOSED;
 	s->size = s->pending_offset + count;
 	s->size_known = 1;
 	return count;
@@ -226,6 +248,8 @@ static ssize_t give_up(struct sending *x, ssize_t r)
 {
 	struct nfsappend_op *op = x->op;
 
+	if (op->w.wait.deposed)
+		return NFSAPPEND_DEPOSED;
 	op->seg->size_known = 0;
 	if (op->w.wait.deadline != 0 &&
 		nfsappend_now() >= op->w.wait.deadline && unanswered(x)) {
@@ -233,7 +257,7 @@ static ssize_t give_up(struct sending *x, ssize_t r)
 		return -EINPROGRESS;
 	}
 	nfsappend_locked_release(op);
-	return r;
+	return op->w.wait.deposed ? NFSAPPEND_DEPOSED : r;
 }
 
 ssize_t nfsappend_locked_send(struct nfsappend_op *op)
@@ -279,6 +303,8 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 		case NFSAPPEND_LANDED:
 			return finish(&x, landed_count(op, s->pending_offset,
 						  s->pending_len));
+		case NFSAPPEND_DEPOSED:
+			return r;
 		case NFSAPPEND_NOT_END:
 			x.rec.not_in = false;
 			x.twin_since = 0;
@@ -293,8 +319,7 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 		case NFSAPPEND_BUSY:
 			nfsappend_count(&op->file->stats.conflicts, 1);
 			x.met = true;
-			if (nfsappend_rivals_back_off(&s->rivals, &op->w,
-				    x.busy++ > 0, x.took) != 0)
+			if (back_off(&x) != 0)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_APP_LOCK:
@@ -378,6 +403,8 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 		if (r == NFSAPPEND_LANDED)
 			note(&x, landed_count(op, st.offset, st.len));
 		switch (r) {
+		case NFSAPPEND_DEPOSED:
+			return -EIO;
 		case NFSAPPEND_STATE_LOST:
 			return look_for_it(&x);
 		case NFSAPPEND_NOT_END_OR_IN:

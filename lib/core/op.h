@@ -25,7 +25,12 @@ struct nfsappend_op {
 	bool more;
 
 	uint64_t base; /* bytes of a batch that went before the staged ones */
+	uint64_t own;  /* where in the batch the caller's record begins */
 };
+
+/* Of a leader that was deposed (segment.h): it is none any more, and others
+ * settle what it had sent. */
+#define NFSAPPEND_DEPOSED (-ECONNABORTED)
 
 /* What became of a record in doubt. */
 /* Apart from enum nfsappend_outcome: both pass through one variable. */
@@ -69,10 +74,17 @@ void nfsappend_locked_release(struct nfsappend_op *);
 /* append.c: takes the leader lock, settles what is in doubt. 0 or -errno. */
 int nfsappend_op_begin(struct nfsappend_op *, struct nfsappend_file *);
 /* Its parts: before the lock; with it, just taken (0 or -errno, and then the
- * lock is given back). */
+ * lock is given back; -EBUSY: it is lost). */
 void nfsappend_op_start(struct nfsappend_op *, struct nfsappend_file *);
 int nfsappend_op_settle_lead(struct nfsappend_op *);
 void nfsappend_op_end(struct nfsappend_op *, ssize_t result);
+/* In place of end(), after NFSAPPEND_DEPOSED. */
+void nfsappend_op_deposed(struct nfsappend_op *);
+/* And then: how many bytes of its batch have landed, the first ones, as those
+ * found out who lead now, or this call in their place. 0, or -EIO when it
+ * is not known (told). */
+int nfsappend_op_outcome(
+	struct nfsappend_op *, uint64_t *landed, uint64_t *end);
 
 /* append.c: sends len staged bytes to the end of the file, however many
  * WRITEs that takes: how many are on stable storage, *error what ended it (0

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,6 @@
 #define SEGMENT_BYTES (STAGE_END + QUEUE_BYTES)
 #define FIRST_STAGE (PAGE - sizeof(struct nfsappend_segment))
 #define LINGER_S 60 /* after its last user, as a lease */
-#define SLICE INT64_C(200000000) /* ns; then fatal signals get a chance */
 #define SWEEP_MAX 64
 #define DIRECTORY_MAX 256
 
@@ -142,7 +140,8 @@ static void initialise(struct nfsappend_segment *s, const void *key,
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&s->leader, &attr);
+	for (int i = 0; i < NFSAPPEND_LEADS; i++)
+		pthread_mutex_init(&s->leaders[i], &attr);
 	pthread_mutexattr_destroy(&attr);
 	memcpy(s->key, key, keylen);
 	s->keylen = (uint32_t)keylen;
@@ -151,28 +150,54 @@ static void initialise(struct nfsappend_segment *s, const void *key,
 	s->ready = 1;
 }
 
-/* Is none of its users alive, or only that one? */
-static bool unused_but(struct nfsappend_segment *s, int32_t but)
+bool nfsappend_segment_alone(struct nfsappend_segment_view *v)
 {
-	if (atomic_load(&s->crowded))
+	struct nfsappend_segment *s = v->shared;
+
+	/* A private one may be a child's too, and its users are not told. */
+	if (v->is_private || atomic_load(&s->crowded))
 		return false;
 	for (int i = 0; i < NFSAPPEND_USERS; i++) {
 		int32_t pid = atomic_load(&s->users[i]);
 
-		if (pid != 0 && pid != but && sys_kill(pid, 0) != -ESRCH)
+		if (pid != 0 && pid != nfsappend_process->pid &&
+			sys_kill(pid, 0) != -ESRCH)
 			return false;
 	}
 	return true;
 }
 
-bool nfsappend_segment_alone(struct nfsappend_segment_view *v)
+/*
+ * Whoever has a segment mapped has it locked, shared: the mapping keeps the
+ * open file description, and that the flock(), until exec or the last of the
+ * process and its children is gone, however it went. So who gets it for
+ * itself is the only user, however many there were before. 0 or -errno.
+ */
+static int lock_as_user(int fd, bool *first)
 {
-	/* A private one may be a child's too, and its users are not told. */
-	return !v->is_private &&
-	       unused_but(v->shared, nfsappend_process->pid);
+	int r = (int)sys_flock(fd, LOCK_EX | LOCK_NB);
+
+	*first = r == 0;
+	do
+		r = (int)sys_flock(fd, LOCK_SH);
+	while (r == -EINTR);
+	return r;
 }
 
-static void enter_user(struct nfsappend_segment_view *v)
+/* One at a time opens a segment. By record, since the other kind of lock says
+ * who uses it. */
+static int lock_opening(int fd, short type)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+	int r;
+
+	do
+		r = (int)sys_fcntl(fd, F_OFD_SETLKW, (long)&l);
+	while (r == -EINTR);
+	return r;
+}
+
+void nfsappend_segment_enter(struct nfsappend_segment_view *v)
 {
 	struct nfsappend_segment *s = v->shared;
 	int32_t me = nfsappend_process->pid;
@@ -206,7 +231,7 @@ static void sweep_one(int fd, const char *path)
 	s = sys_mmap(PAGE, PROT_READ, MAP_SHARED, fd);
 	if (s == NULL)
 		return;
-	if (s->magic == MAGIC && unused_but(s, 0) &&
+	if (s->magic == MAGIC &&
 		nfsappend_now() / INT64_C(1000000000) -
 				atomic_load(&s->used_s) >
 			LINGER_S) {
@@ -228,37 +253,47 @@ struct dirent64 {
 	char name[];
 };
 
-/* Whoever makes a new segment looks at some of the old ones. */
-static void sweep(const char *directory)
+static void sweep_file(const char *directory, const char *name)
 {
 	char path[DIRECTORY_MAX + 300];
+	long fd;
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	fd = open_segment(path, O_RDWR);
+	if (fd < 0)
+		return;
+	sweep_one((int)fd, path);
+	sys_flock((int)fd, LOCK_UN);
+	sys_close(fd);
+}
+
+/* Whoever makes a new segment looks at some of the old ones: all where they
+ * are few, else those whose names begin with a digit drawn by lot. */
+static void sweep(const char *directory)
+{
 	char entries[SWEEP_MAX * 64] __attribute__((aligned(8)));
+	char digit = "0123456789abcdef"[nfsappend_now() >> 10 & 15];
 	long dir = sys_openat(AT_FDCWD, directory,
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	unsigned seen = 0;
 	long n;
 
 	if (dir < 0)
 		return;
-	n = sys_getdents64(dir, entries, sizeof entries);
-	for (long at = 0; at < n;) {
-		struct dirent64 *e = (struct dirent64 *)(entries + at);
-		long fd;
+	while ((n = sys_getdents64(dir, entries, sizeof entries)) > 0) {
+		for (long at = 0; at < n;) {
+			struct dirent64 *e = (struct dirent64 *)(entries + at);
 
-		at += e->reclen;
-		if (strlen(e->name) != 32)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", directory, e->name);
-		fd = open_segment(path, O_RDWR);
-		if (fd >= 0) {
-			sweep_one(fd, path);
-			sys_flock((int)fd, LOCK_UN);
-			sys_close(fd);
+			at += e->reclen;
+			if (strlen(e->name) == 32 &&
+				(seen++ < SWEEP_MAX || e->name[0] == digit))
+				sweep_file(directory, e->name);
 		}
 	}
 	sys_close(dir);
 }
 
-/* With the flock held on fd: 0, -EAGAIN when it was unlinked meanwhile, or
+/* With the opening lock held on fd: 0, -EAGAIN when it was unlinked meanwhile, or
  * -errno. */
 static int map_locked(struct nfsappend_segment_view *v, int fd,
 	const void *key, size_t keylen, bool *created)
@@ -266,8 +301,11 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 	struct statx stx;
 	struct rlimit limit;
 	struct nfsappend_segment *s;
-	long r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx);
+	bool first;
+	long r = lock_as_user(fd, &first);
 
+	if (r == 0)
+		r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx);
 	if (r < 0)
 		return (int)r;
 	if (stx.stx_nlink == 0)
@@ -303,9 +341,15 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		sys_munmap(s, SEGMENT_BYTES);
 		return -EINVAL;
 	}
+	if (first) {
+		/* What they were is of no use any more. */
+		for (int i = 0; i < NFSAPPEND_USERS; i++)
+			atomic_store(&s->users[i], 0);
+		atomic_store(&s->crowded, 0);
+	}
 	v->shared = s;
 	v->ino = stx.stx_ino;
-	enter_user(v);
+	nfsappend_segment_enter(v);
 	return 0;
 }
 
@@ -320,9 +364,7 @@ static int open_shared(struct nfsappend_segment_view *v,
 
 		if (fd < 0)
 			return (int)fd;
-		do
-			r = (int)sys_flock(fd, LOCK_EX);
-		while (r == -EINTR);
+		r = lock_opening((int)fd, F_WRLCK);
 		if (r == 0)
 			r = map_locked(v, fd, key, keylen, &created);
 		if (r == -EINVAL) {
@@ -337,7 +379,7 @@ static int open_shared(struct nfsappend_segment_view *v,
 			r = -EAGAIN;
 		}
 		/* By hand: the mapping keeps the open file description. */
-		sys_flock((int)fd, LOCK_UN);
+		lock_opening((int)fd, F_UNLCK);
 		sys_close(fd);
 	}
 	if (created)
@@ -382,7 +424,7 @@ int nfsappend_segment_open(struct nfsappend_segment_view *v, const void *key,
 	v->is_private = true;
 	initialise(v->shared, full, n);
 	v->shared->allocated = STAGE_END - sizeof *v->shared;
-	enter_user(v);
+	nfsappend_segment_enter(v);
 	return 0;
 }
 
@@ -437,113 +479,6 @@ struct nfsappend_queue *nfsappend_segment_queue(
 		return NULL;
 	atomic_store_explicit(&s->queue_ready, 1, memory_order_release);
 	return q;
-}
-
-/* The mutex is ours by r, of a pthread_mutex_trylock(). */
-static int leads(struct nfsappend_segment_view *v, int r)
-{
-	if (r == EBUSY)
-		return -EBUSY;
-	if (r == EOWNERDEAD) {
-		pthread_mutex_consistent(&v->shared->leader);
-		v->shared->size_known = 0;
-		v->shared->orphaned = 1;
-		return 1;
-	}
-	return r == 0 ? 0 : -EIO;
-}
-
-static uint64_t me(void)
-{
-	return (uint64_t)(uint32_t)nfsappend_process->pid << 32 |
-	       (uint32_t)sys_gettid();
-}
-
-int nfsappend_segment_trylead(struct nfsappend_segment_view *v)
-{
-	uint64_t heir = atomic_load(&v->shared->heir);
-
-	/* Also who only ever follows is a user. */
-	if (v->registered != nfsappend_process->pid)
-		enter_user(v);
-	if (heir != 0 && heir != me())
-		return -EBUSY;
-	return leads(v, pthread_mutex_trylock(&v->shared->leader));
-}
-
-static void wake(struct nfsappend_segment *s)
-{
-	uint32_t turn = atomic_load(&s->turns);
-
-	while (!atomic_compare_exchange_weak(
-		&s->turns, &turn, (turn | 1) + 1))
-		;
-	if (turn & 1)
-		nfsappend_sys(SYS_futex, (long)&s->turns, FUTEX_WAKE, INT_MAX,
-			0, 0, 0);
-}
-
-static void disinherit(struct nfsappend_segment *s, uint64_t heir)
-{
-	if (heir != 0)
-		atomic_compare_exchange_strong(&s->heir, &heir, 0);
-}
-
-int nfsappend_segment_lead(struct nfsappend_segment_view *v,
-	struct nfsappend_waiting *w)
-{
-	struct nfsappend_segment *s = v->shared;
-	uint64_t self = 0;
-
-	for (;;) {
-		uint32_t turn = nfsappend_segment_turn(v);
-		uint64_t none = 0;
-		int r = nfsappend_segment_trylead(v);
-
-		if (r != -EBUSY) {
-			disinherit(s, self);
-			return r;
-		}
-		self = me();
-		atomic_compare_exchange_strong(&s->heir, &none, self);
-		if (nfsappend_segment_sleep(v, turn, w) != 0) {
-			disinherit(s, self);
-			wake(s); /* those who stood back */
-			return -ETIMEDOUT;
-		}
-	}
-}
-
-void nfsappend_segment_unlead(struct nfsappend_segment_view *v)
-{
-	pthread_mutex_unlock(&v->shared->leader);
-	wake(v->shared);
-}
-
-uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *v)
-{
-	return atomic_load(&v->shared->turns);
-}
-
-int nfsappend_segment_sleep(struct nfsappend_segment_view *v, uint32_t turn,
-	struct nfsappend_waiting *w)
-{
-	struct nfsappend_segment *s = v->shared;
-	struct timespec t = {0, SLICE};
-	uint32_t now = turn;
-
-	if (!(turn & 1) &&
-		!atomic_compare_exchange_strong(&s->turns, &now, turn | 1) &&
-		now != (turn | 1))
-		return 0; /* a leader has ended */
-	if (nfsappend_sys(SYS_futex, (long)&s->turns, FUTEX_WAIT,
-		    (long)(turn | 1), (long)&t, 0, 0) != -ETIMEDOUT)
-		return 0;
-	/* One that waits for the lead may be stopped, or dead. */
-	disinherit(s, atomic_load(&s->heir));
-	/* Fatal signals, "not responding", the deadline: long enough that it
-	 * does sleep. */
-	return nfsappend_wait_sleep(w, 1000000) != 0 ? -ETIMEDOUT : 0;
 }
 
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,
