@@ -75,7 +75,8 @@ lose_answers() {
 	in_server pkill -TERM -f 'prog_host .* h[123] '
 	wait_hosts
 	acked=$(acknowledged)
-	echo "$rounds killed; $acked acknowledged; $(census "$SERVED/x")"
+	echo "# $rounds killed; $acked acknowledged; $(census "$SERVED/x")" >&3
+	echo "# the others' longest append: $(grep -h longest "$BATS_TEST_TMPDIR"/host.*.out | paste -sd ' ')" >&3
 	[[ $(census "$SERVED/x") = *' torn 0 twice 0' ]]
 	grep '^h' "$SERVED/x" >"$BATS_TEST_TMPDIR/others"
 	[[ $(census "$BATS_TEST_TMPDIR/others") = "records $acked torn 0 twice 0" ]]

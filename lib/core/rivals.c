@@ -13,7 +13,7 @@
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 #define PAUSE_MIN (800 * US)
-#define PAUSE_MAX (4 * MS)
+#define PAUSE_MAX (8 * MS)
 #define BURST 16
 #define REMEMBERED 32 /* appends */
 

@@ -87,7 +87,7 @@ fetch_file() {
 	on host host "$(wrapped /logs/x "$n" host)"
 	finish
 	fetch_file x
-	echo "$(census "$BATS_TEST_TMPDIR/x") of $((3 * n))"
+	echo "# $(census "$BATS_TEST_TMPDIR/x") of $((3 * n))" >&3
 	[ "$(census "$BATS_TEST_TMPDIR/x")" = "records $((3 * n)) torn 0 twice 0" ]
 }
 
@@ -116,6 +116,7 @@ fetch_file() {
 	local acked
 	acked=$(awk '$1 == "acknowledged" { n += $2 } END { print n }' \
 		"$BATS_TEST_TMPDIR"/{a,host}.out)
-	echo "$acked acknowledged; $(census "$BATS_TEST_TMPDIR/x")"
+	echo "# $acked acknowledged; $(census "$BATS_TEST_TMPDIR/x")" >&3
+	grep -H longest "$BATS_TEST_TMPDIR"/*.out | sed 's/.*\//# /' >&3
 	[ "$(census "$BATS_TEST_TMPDIR/x")" = "records $acked torn 0 twice 0" ]
 }
