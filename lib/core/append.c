@@ -37,10 +37,13 @@ static int send_once(struct nfsappend_op *op, struct nfsappend_written *written)
 	struct nfsappend_file *f = op->file;
 	struct nfsappend_segment *s = op->seg;
 
-	return (verifies(op) ? nfsappend_backend->write_at_end
-			     : nfsappend_backend->write)(f->key.server->session,
-		&op->w.wait, &f->key.fh, s->pending_offset, s->stage,
-		s->pending_len, written);
+	if (verifies(op))
+		return nfsappend_backend->write_at_end(f->key.server->session,
+			&op->w.wait, &f->key.fh, NULL, s->pending_offset,
+			s->stage, s->pending_len, written);
+	return nfsappend_backend->write(f->key.server->session, &op->w.wait,
+		&f->key.fh, s->pending_offset, s->stage, s->pending_len,
+		written);
 }
 
 /* The file does not end where we thought. 1: go on there, else the result. */
@@ -309,8 +312,10 @@ int nfsappend_op_settle_lead(struct nfsappend_op *op)
 		nfsappend_op_deposed(op);
 		return -EBUSY;
 	}
-	if (r == 0)
+	if (r == 0) {
 		nfsappend_segment_settled(&op->file->segment);
+		nfsappend_file_agree(op->file);
+	}
 	if (r == 0 && op->seg->orphaned)
 		settle_orphans(op);
 	if (r != 0) {
@@ -440,6 +445,7 @@ static void no_locks(struct nfsappend_file *f)
 		"is used, which does not keep appends of several hosts apart",
 		f->path, f->key.server->name);
 	f->sharing = NFSAPPEND_GUARDED;
+	atomic_store(&f->segment.shared->sharing, NFSAPPEND_GUARDED);
 }
 
 size_t nfsappend_op_send(struct nfsappend_op *op, uint32_t len, ssize_t *error,

@@ -368,10 +368,11 @@ struct nfsappend_backend {
 		const struct nfsappend_fh *, uint64_t offset, const void *buf,
 		uint32_t len, struct nfsappend_written *);
 	/* The same if the file ends at offset, else NFSAPPEND_NOT_END and
-	 * written->size. Not atomic. NFSv4 only. */
+	 * written->size. Not atomic. NFSv4 only; under the open stateid, or
+	 * where that is NULL under the anonymous one. */
 	int (*write_at_end)(struct nfsappend_session *,
 		struct nfsappend_wait *, const struct nfsappend_fh *,
-		uint64_t offset, const void *buf, uint32_t len,
+		const struct nfsappend_stateid *open, uint64_t offset, const void *buf, uint32_t len,
 		struct nfsappend_written *);
 	/* COMMIT of [offset, offset + len); *verifier to compare. */
 	int (*commit)(struct nfsappend_session *, struct nfsappend_wait *,

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/applock.h"
 #include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
@@ -39,11 +40,8 @@ static void start(struct sending *x, struct nfsappend_op *op)
 	*x = (struct sending){.op = op, .slot = &op->seg->slot};
 }
 
-/*
- * An application on some host has locked the file. Waiting for it is what
- * the application meant, unless it is this process that holds the lock: that
- * case has to be told apart here, before the wait.
- */
+/* An application on some host has locked the file, and not this process.
+ * Waiting for it is what the application meant. */
 static int wait_for_application(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
@@ -260,6 +258,69 @@ static ssize_t give_up(struct sending *x, ssize_t r)
 	return op->w.wait.deposed ? NFSAPPEND_DEPOSED : r;
 }
 
+/*
+ * The file is locked by this process, so no other host appends, and we need
+ * no lock of our own: the size is verified, and the WRITE goes under the open
+ * stateid. In doubt the bytes decide, since that stateid ends with no lock.
+ */
+static ssize_t send_under_app_lock(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_file *f = op->file;
+	struct nfsappend_written written;
+	bool doubt = false;
+	ssize_t go;
+	int r;
+
+	__atomic_store_n(&s->pending, NFSAPPEND_IN_FLIGHT, __ATOMIC_RELEASE);
+	for (;;) {
+		struct nfsappend_state st = nfsappend_slot_get(x->slot);
+
+		r = doubt ? nfsappend_op_settle(op) : NFSAPPEND_SEND_AGAIN;
+		if (r == NFSAPPEND_IS_NOT_THERE)
+			r = nfsappend_op_size(op, &s->pending_offset);
+		if (r == NFSAPPEND_IS_IN || r < 0)
+			break;
+		doubt = false;
+		r = nfsappend_backend->write_at_end(f->key.server->session,
+			&op->w.wait, &f->key.fh, &st.open, s->pending_offset,
+			s->stage, s->pending_len, &written);
+		if (r == 0)
+			r = nfsappend_op_make_stable(op, &written);
+		if (r == 0) {
+			s->pending_len = written.count;
+			break;
+		}
+		if (r == NFSAPPEND_NOT_END) {
+			go = new_end(x, written.size);
+			if (go == 1)
+				continue;
+			s->pending = NFSAPPEND_SETTLED;
+			return go;
+		}
+		if (r == NFSAPPEND_STATE_LOST) {
+			r = recover(x);
+			if (r < 0)
+				break;
+			continue;
+		}
+		doubt = r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT;
+		if (!again(x, &r))
+			break;
+	}
+	if (r < 0 && doubt) {
+		nfsappend_op_in_doubt(op);
+		return -EINPROGRESS;
+	}
+	__atomic_store_n(&s->pending, NFSAPPEND_SETTLED, __ATOMIC_RELEASE);
+	if (r < 0) {
+		s->size_known = 0;
+		return r;
+	}
+	return finish(x, s->pending_len);
+}
+
 ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 {
 	struct nfsappend_segment *s = op->seg;
@@ -323,6 +384,8 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_APP_LOCK:
+			if (nfsappend_applock_ours(op->file))
+				return send_under_app_lock(&x);
 			if (wait_for_application(&x) != 0)
 				return give_up(&x, -EIO);
 			continue;

@@ -346,6 +346,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd,
 		for (int i = 0; i < NFSAPPEND_USERS; i++)
 			atomic_store(&s->users[i], 0);
 		atomic_store(&s->crowded, 0);
+		atomic_store(&s->sharing, 0);
 	}
 	v->shared = s;
 	v->ino = stx.stx_ino;

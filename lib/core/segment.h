@@ -90,6 +90,10 @@ struct nfsappend_segment {
 	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
 
+	/* enum nfsappend_sharing, the strictest that one of the users asked
+	 * for: what all of them do. */
+	_Atomic uint32_t sharing;
+
 	_Atomic int64_t used_s; /* CLOCK_MONOTONIC, last use */
 	_Atomic uint32_t crowded; /* more users than fit below */
 	_Atomic int32_t users[NFSAPPEND_USERS];

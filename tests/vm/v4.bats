@@ -103,6 +103,19 @@ stats_sum() {
 	[ "$(grep -c N307 "$BATS_TEST_TMPDIR/err")" -eq 1 ]
 }
 
+@test "a lock of the program's own: no wait for itself" {
+	shimmed "$PROGRAMS/prog_host" /logs/x 2 one
+	exec 7>>"/mnt/v4/$BATS_TEST_NUMBER/x"
+	flock 7
+	# Inherited, as under flock(1).
+	SHIM_LIMIT=20 shimmed "$PROGRAMS/prog_host" /logs/x 3 two 2>"$BATS_TEST_TMPDIR/err"
+	exec 7>&-
+	SHIM_LIMIT=20 shimmed flock "/mnt/v4/$BATS_TEST_NUMBER/x" \
+		"$PROGRAMS/prog_host" /logs/x 3 three 2>>"$BATS_TEST_TMPDIR/err"
+	[ "$(census "$SERVED/x")" = 'records 8 torn 0 twice 0' ]
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+}
+
 @test "killed with -9 at random moments: no other record is harmed" {
 	local round pid
 	SHIM_LIMIT=$(count 2400 280)
