@@ -185,7 +185,7 @@ one_rpc() {
 # reaches the server, and none is waited for.
 @test "a program that locks its log while it appends" {
 	same_as_local bash -c 'exec 9>>@LOGS@/x; flock 9; echo one >&9
-		echo two >>@LOGS@/x; flock @LOGS@/x sh -c "echo three >>@LOGS@/x"
+		echo two >>@LOGS@/x; exec 9>&-; flock @LOGS@/x sh -c "echo three >>@LOGS@/x"
 		/usr/bin/python3 -c "
 import fcntl, sys
 f = open(sys.argv[1], \"a\")
