@@ -207,7 +207,7 @@ fcntl.lockf(f, fcntl.LOCK_UN)" @LOGS@/y'
 	SHIM_OPTIONS=(--sharing guarded)
 	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 3 third
 	[[ $status -eq 0 ]]
-	one_message N106 locked guarded
+	one_message N107 locked guarded
 	end_lines
 	[[ $(stats_values sharing) = locked && $(wc -l <"$SERVED/x") -eq 9 ]]
 }
