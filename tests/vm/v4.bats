@@ -130,7 +130,7 @@ stats_sum() {
 		done
 		wait "$pid" || :
 	done
-	pkill -TERM -f 'prog_host .* h[12] '
+	pkill -TERM -x prog_host
 	wait_hosts
 	grep '^h' "$SERVED/x" >"$BATS_TEST_TMPDIR/others"
 	echo "# $round killed; $(acknowledged) acknowledged; $(census "$SERVED/x")" >&3
