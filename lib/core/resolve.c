@@ -50,7 +50,8 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 
 	p->map = p->walk.map;
 	if (p->map->dropped) {
-		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_DROPPED_MAP,
+		/* N102 has said so when this program started. */
+		nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_DROPPED_MAP,
 			"a path under %s was refused with EIO: its "
 			"NFSAPPEND_MAP entry is not valid; correct it",
 			p->map->dir);
