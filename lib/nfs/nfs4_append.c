@@ -342,6 +342,8 @@ int nfsappend_nfs4_append(struct nfsappend_session *session,
 	nfsappend_append_put(&o, st, fh, rec->data);
 	a.len = st->len;
 	r = nfsappend_compound(session, wait, &o, nfsappend_append_decode, &a);
+	if (wait->deposed)
+		return NFSAPPEND_TIMED_OUT;
 	if (writes(st->in_flight) && r != NFSAPPEND_UNSENT)
 		wait->write_rpcs++;
 	if ((r == NFSAPPEND_UNSENT || r < 0) && !s.repeated)
