@@ -126,6 +126,15 @@ static int map(struct nfsappend_file *f)
 	return nfsappend_segment_open(&f->segment, key, segment_key(f, key));
 }
 
+static int map_again(struct nfsappend_file *f)
+{
+	int r = map(f);
+
+	if (r == 0)
+		nfsappend_file_agree(f);
+	return r;
+}
+
 /* Under registry_lock. */
 static struct nfsappend_file *make(const struct nfsappend_file_key *key,
 	enum nfsappend_sharing sharing, const char *path)
@@ -175,7 +184,7 @@ int nfsappend_file_get(struct nfsappend_server *server,
 	HASH_FIND(hh, registry, &key, sizeof key, f);
 	if (f == NULL)
 		f = make(&key, sharing, path);
-	else if (f->segment.shared == NULL && map(f) != 0)
+	else if (f->segment.shared == NULL && map_again(f) != 0)
 		f = NULL;
 	else if (f->refs++ == 0)
 		idle--;

@@ -5,6 +5,7 @@
 #include <nfsc/libnfs.h>
 #include <nfsc/libnfs-raw-nfs4.h>
 
+#include "nfs/nfs4.h"
 #include "nfs/nfs4_append.h"
 
 #define WRITE_LT 2 /* nfs_lock_type4 */

@@ -60,6 +60,8 @@ static void tame(struct nfsappend_segment *s)
 	s->landed_end %= 70;
 	s->batch_base %= 70;
 	s->size %= 70;
+	s->deposed %= 3;
+	s->reign %= 8;
 	for (int i = 0; i < 2; i++) {
 		struct nfsappend_state *st = &s->slot.copy[i];
 
@@ -79,8 +81,8 @@ static void tame(struct nfsappend_segment *s)
 static void damage(const struct subject *s, const uint8_t *data, size_t size,
 	uint8_t *page)
 {
-	const size_t mutex = offsetof(struct nfsappend_segment, leader);
-	const size_t behind = offsetof(struct nfsappend_segment, size);
+	const size_t mutex = offsetof(struct nfsappend_segment, leaders);
+	const size_t behind = offsetof(struct nfsappend_segment, reign);
 	struct nfsappend_segment *segment = (struct nfsappend_segment *)page;
 	size_t n;
 
@@ -98,7 +100,7 @@ static void damage(const struct subject *s, const uint8_t *data, size_t size,
 		tame(segment);
 	/* Who is said to be waiting is waited for. */
 	if (data[1] != 64)
-		segment->heir = 0;
+		segment->heir = segment->asleep = 0;
 	/* Else the segment is found bad, and replaced. */
 	if (data[1] & 4)
 		segment->allocated = PAGE - sizeof(struct nfsappend_segment);
@@ -107,7 +109,7 @@ static void damage(const struct subject *s, const uint8_t *data, size_t size,
 /* As it is found by the next that opens it, or by one that has it open. */
 static void put(const struct subject *s, const uint8_t *data, uint8_t *page)
 {
-	const size_t behind = offsetof(struct nfsappend_segment, size);
+	const size_t behind = offsetof(struct nfsappend_segment, reign);
 	int fd;
 
 	if (!(data[1] & 1) && data[1] < 16) {
