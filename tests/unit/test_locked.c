@@ -99,22 +99,26 @@ static void state_lost_and_a_prefix(void)
 	CHECK_FILE("first\none\none\ntwo\n");
 }
 
-/* ... and the file has another name by now: what can be found out of the
- * record in doubt is, and the program is told of the rest. */
+/* ... and the file has another name by now, its own being free, or another
+ * file's: what can be found out of the record in doubt is, and the program is
+ * told of the rest. */
 static void state_lost_for_good(void)
 {
 	static const struct {
-		bool executed;
+		bool executed, replaced;
 		int error; /* of what would tell */
 		int result;
 	} cases[] = {
-		{true, 0, 7},
-		{false, 0, -ESTALE},
-		{true, -EIO, -EIO},
+		{true, false, 0, 7},
+		{false, false, 0, -ESTALE},
+		{true, false, -EIO, -EIO},
+		{true, true, 0, 7},
+		{false, true, 0, -ESTALE},
 	};
 
 	for (unsigned i = 0; i < UNIT_COUNT(cases); i++) {
 		const char *log;
+		struct nfsappend_fh top = fake_handle(0);
 
 		rig_again(NFSAPPEND_LOCKED);
 		unit_case("%u", i);
@@ -124,7 +128,12 @@ static void state_lost_for_good(void)
 			.executed = cases[i].executed);
 		FAKE(.op = FAKE_APPEND, .at = 2,
 			.result = NFSAPPEND_STATE_LOST);
-		FAKE(.op = FAKE_OPEN, .result = -ENOENT);
+		if (cases[i].replaced) {
+			fake_add(0, "another", NFSAPPEND_REG, 0644, 16);
+			nfsappend_file_name(rig_file, &top, "another");
+		} else {
+			FAKE(.op = FAKE_OPEN, .result = -ENOENT);
+		}
 		if (cases[i].error != 0)
 			FAKE(.op = FAKE_GETATTR, .result = cases[i].error);
 		CHECK_INT(rig_append("record\n"), cases[i].result);
@@ -133,9 +142,13 @@ static void state_lost_for_good(void)
 			CHECK_HAS(log, "may be in the file");
 		else
 			CHECK_HAS_NOT(log, "may be in the file");
-		CHECK_INT(rig_append("next\n"), 5);
-		CHECK_FILE(cases[i].executed ? "first\nrecord\nnext\n"
-					     : "first\nnext\n");
+		if (!cases[i].replaced)
+			CHECK_INT(rig_append("next\n"), 5);
+		CHECK_FILE(cases[i].replaced   ? cases[i].executed
+							 ? "first\nrecord\n"
+							 : "first\n"
+			   : cases[i].executed ? "first\nrecord\nnext\n"
+					       : "first\nnext\n");
 	}
 }
 
