@@ -50,11 +50,7 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 
 	p->map = p->walk.map;
 	if (p->map->dropped) {
-		/* N102 has said so when this program started. */
-		nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_DROPPED_MAP,
-			"a path under %s was refused with EIO: its "
-			"NFSAPPEND_MAP entry is not valid; correct it",
-			p->map->dir);
+		nfsappend_config_tell_dropped(p->map);
 		return -EIO;
 	}
 	nfsappend_cred_now(&cred, &p->map->target);
