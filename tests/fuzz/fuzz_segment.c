@@ -41,8 +41,8 @@ static void start(void)
  * the first slots of the queue. */
 static void damage(const uint8_t *data, size_t size)
 {
-	const size_t mutex = offsetof(struct nfsappend_segment, leader);
-	const size_t behind = offsetof(struct nfsappend_segment, size);
+	const size_t mutex = offsetof(struct nfsappend_segment, leaders);
+	const size_t behind = offsetof(struct nfsappend_segment, reign);
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 	uint8_t page[PAGE];
 	size_t at = data[1] & 1 ? 0 : behind, n;
