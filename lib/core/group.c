@@ -16,6 +16,7 @@
 
 /* Of one batch: large enough for all slots, small enough to be one WRITE. */
 #define BATCH_MAX (NFSAPPEND_SLOTS * NFSAPPEND_SLOT_DATA)
+#define COMMIT_MAX INT64_C(10000000000) /* ns */
 
 static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
 	unsigned records, int64_t began)
@@ -30,7 +31,11 @@ static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
 	if (q == NULL)
 		return;
 	q->last_batch = records;
-	q->commit_ns += (took - q->commit_ns) / 8;
+	if (q->commit_ns < 0 || q->commit_ns > COMMIT_MAX)
+		q->commit_ns = 0; /* somebody scribbled on it */
+	q->commit_ns += ((took < COMMIT_MAX ? took : COMMIT_MAX) -
+				q->commit_ns) /
+			8;
 }
 
 /*
