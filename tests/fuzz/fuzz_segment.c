@@ -78,8 +78,8 @@ static void tame(struct nfsappend_segment *s)
 /* The input: which part of the header it begins at, then bytes for it. */
 static void damage(const struct subject *s, const uint8_t *data, size_t size)
 {
-	const size_t mutex = offsetof(struct nfsappend_segment, leader);
-	const size_t behind = offsetof(struct nfsappend_segment, size);
+	const size_t mutex = offsetof(struct nfsappend_segment, leaders);
+	const size_t behind = offsetof(struct nfsappend_segment, reign);
 	int fd = open(s->file->segment.path, O_RDWR | O_CREAT, 0600);
 	uint8_t page[PAGE] __attribute__((aligned(64)));
 	size_t n;
