@@ -39,6 +39,12 @@ int main(int argc, char **argv)
 	note_call("close the first", close(log));
 	append(a, "after the first is closed\n");
 
+	/* What marks the descriptor as ours is not the program's to see. */
+	note_call("F_GETSIG", fcntl(a, F_GETSIG));
+	note_call("F_SETSIG", fcntl(a, F_SETSIG, 0));
+	note_call("F_SETSIG, no signal", fcntl(a, F_SETSIG, 65));
+	append(dup(a), "by a copy after F_SETSIG\n");
+
 	note_call("onto itself by dup2", dup2(a, a));
 	note_call("onto itself by dup3", dup3(a, a, 0));
 	note_call("dup2 of a closed one", dup2(log, a));
