@@ -82,17 +82,20 @@ static int after_fcntl(int fd, int cmd, int r)
 	}
 }
 
-/* The signal is our marker, and would be sent for no regular file. */
+/* The signal is our marker, and would be sent for no regular file; seals are
+ * of memfds only. */
 static bool marker_asked(int fd, int cmd, const void *arg, int *r)
 {
 	struct nfsappend_use use;
 
-	if ((cmd != F_SETSIG && cmd != F_GETSIG) ||
+	if ((cmd != F_SETSIG && cmd != F_GETSIG && cmd != F_ADD_SEALS &&
+		    cmd != F_GET_SEALS) ||
 		!nfsappend_use_begin(&use, fd))
 		return false;
 	nfsappend_use_end(&use);
 	*r = 0;
-	if (cmd == F_SETSIG && ((long)arg < 0 || (long)arg > _NSIG - 1)) {
+	if (cmd == F_ADD_SEALS || cmd == F_GET_SEALS ||
+		(cmd == F_SETSIG && ((long)arg < 0 || (long)arg > _NSIG - 1))) {
 		errno = EINVAL;
 		*r = -1;
 	}
