@@ -9,6 +9,7 @@
 
 #include "core/directory.h"
 #include "core/log.h"
+#include "core/placeholder.h"
 #include "core/resolve.h"
 
 enum { DONE, RESTART = 1 }; /* RESTART: go on from place->path */
@@ -240,9 +241,12 @@ static bool start_at(int dirfd, const char *path, struct nfsappend_waiting *w,
 {
 	struct nfsappend_directory d;
 
-	if (path[0] == '/' || dirfd == AT_FDCWD ||
-		!nfsappend_directory_behind(dirfd, &d))
+	if (path[0] == '/' || dirfd == AT_FDCWD)
 		return false;
+	if (!nfsappend_directory_behind(dirfd, &d)) {
+		*result = path[0] == '\0' ? -ENOENT : -ENOTDIR;
+		return nfsappend_placeholder_marked(dirfd);
+	}
 	*result = path[0] == '\0' ? -ENOENT : 0;
 	p->walk.map = nfsappend_path_match(d.path);
 	if (p->walk.map == NULL) /* of other maps: it has come from outside */
