@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "core/op.h"
 #include "core/queue.h"
+#include "core/served.h"
 #include "core/usercopy.h"
 
 /* Does the WRITE itself say where it thinks the file ends? */
@@ -162,6 +163,8 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	struct nfsappend_segment *s = op->seg;
 	ssize_t r;
 
+	if (nfsappend_file_by_kernel(op->file))
+		return nfsappend_kernel_send(op, len);
 	s->touched = 1;
 	s->pending_offset = offset;
 	s->pending_len = len;
@@ -255,6 +258,10 @@ static int find_end(struct nfsappend_op *op, size_t done, uint64_t expected,
 	uint64_t size;
 	int r;
 
+	if (nfsappend_file_by_kernel(op->file)) {
+		*offset = done > 0 ? expected : 0; /* the kernel finds it */
+		return 0;
+	}
 	/* With NFSv4 the server compares: a guess will do, but not for the
 	 * limit. */
 	if ((op->file->sharing == NFSAPPEND_SINGLE && s->size_known) ||
@@ -333,6 +340,9 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 {
 	struct nfsappend_stats *stats = &op->file->stats;
 
+	if (nfsappend_file_mounted(op->file) && op->w.wait.write_rpcs > 0 &&
+		!nfsappend_file_by_kernel(op->file))
+		nfsappend_kernel_poke(op);
 	nfsappend_segment_unlead(&op->file->segment);
 	count_rpcs(op);
 	if (op->w.wait.deadline == 0 ||

@@ -45,9 +45,28 @@ struct nfsappend_file {
 	struct nfsappend_fh dir;
 	char name[NFSAPPEND_NAME_MAX + 1];
 	char path[1024]; /* as resolved at the first open, for messages */
+	/* On a kernel mount (key.server->target.mounted): */
+	uint64_t device;  /* as makedev() */
+	bool local_lock;  /* locks of the kernel's client ask no server */
+	_Atomic int some_fd; /* a descriptor of it, as of the last use: look
+			      * whether it still is one */
+	_Atomic uint64_t may_write; /* of which mode and owner W_OK was said */
+	_Atomic int64_t poked; /* CLOCK_MONOTONIC ns; local readers were told */
 };
 
 void nfsappend_file_start(void);
+
+static inline bool nfsappend_file_mounted(const struct nfsappend_file *f)
+{
+	return f->key.server->target.mounted;
+}
+
+/* Does the kernel write it (its descriptors, not libnfs)? */
+static inline bool nfsappend_file_by_kernel(const struct nfsappend_file *f)
+{
+	return nfsappend_file_mounted(f) &&
+		atomic_load(&f->segment.shared->kernel_served);
+}
 
 /* The object for that file, counted; attr (may be NULL) is fresh. 0/-errno. */
 int nfsappend_file_get(struct nfsappend_server *, const struct nfsappend_fh *,

@@ -190,6 +190,9 @@ static ssize_t write_here(void *arg)
 	struct vector v;
 	ssize_t r;
 
+	if (c->o->file != NULL)
+		atomic_store(&c->o->file->some_fd, c->fd);
+
 	if (c->o->accmode == O_RDONLY)
 		return -EBADF;
 	if (c->flags & ~RWF_KNOWN)

@@ -203,8 +203,12 @@ int nfsappend_server_contact(struct nfsappend_server *s,
 		} else {
 			if (r > 0)
 				r = -EIO;
-			nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_CONTACT,
-				"%s cannot be reached: %s; %s", s->name, why,
+			snprintf(s->why, sizeof s->why, "%.150s", why);
+			/* Of a mount the fallback speaks. */
+			if (!s->target.mounted)
+				nfsappend_log(NFSAPPEND_ERROR,
+					NFSAPPEND_MSG_CONTACT,
+					"%s cannot be reached: %s; %s", s->name, why,
 				cure(r));
 		}
 	}

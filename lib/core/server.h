@@ -24,6 +24,7 @@ struct nfsappend_server {
 	struct nfsappend_segment_view client;
 	bool client_mapped;
 	char name[320]; /* nfs://host/path, for messages */
+	char why[160];	/* of a mount: why the last contact failed */
 };
 
 /* The nfs module, or a test's fake; loaded on the first need. */

@@ -24,7 +24,7 @@ bool nfsappend_use_slowly(struct nfsappend_use *use, int fd)
 
 bool nfsappend_escaped(int fd)
 {
-	if (errno != EPERM || !nfsappend_active || nfsappend_depth != 0 ||
+	if ((errno != EPERM && errno != EBADF) || !nfsappend_active || nfsappend_depth != 0 ||
 		!nfsappend_placeholder_marked(fd))
 		return false;
 	nfsappend_table_unsure(fd);

@@ -58,7 +58,8 @@ void nfsappend_use_end(struct nfsappend_use *);
 
 /* After a write that the kernel refused: was it to a placeholder that a raw
  * system call of the program's has put under the number? Its seals answer
- * EPERM, so nothing is lost and nothing need be asked before. */
+ * EPERM, one on a kernel mount EBADF, so nothing is lost and nothing need be
+ * asked before. */
 bool nfsappend_escaped(int fd);
 
 /* -errno to -1 and errno. */

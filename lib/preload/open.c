@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/config_env.h"
+#include "core/mounted.h"
 #include "core/opening.h"
 #include "core/placeholder.h"
 #include "preload/open.h"
@@ -57,6 +59,16 @@ static bool opens_again(const char *path, int flags, int *result)
 	return true;
 }
 
+/* What NFSAPPEND_PATHS is about. O_DIRECT does not go with O_APPEND there. */
+static bool appends_on_mount(const char *path, int flags)
+{
+	return flags & O_APPEND && (flags & O_ACCMODE) != O_RDONLY &&
+		!(flags & (O_PATH | O_DIRECT)) &&
+		(flags & O_TMPFILE) != O_TMPFILE && nfsappend_active &&
+		nfsappend_depth == 0 && path != NULL && nfsappend_start() &&
+		nfsappend_config.npaths > 0;
+}
+
 bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	int *result)
 {
@@ -66,9 +78,11 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 		nfsappend_path_of_descriptor(path) &&
 		opens_again(path, flags, result))
 		return true;
-	if (!nfsappend_path_before(dirfd, path, flags & O_CREAT))
-		return false;
-	*result = nfsappend_open_path(dirfd, path, flags, mode);
+	*result = NFSAPPEND_NOT_OURS;
+	if (nfsappend_path_before(dirfd, path, flags & O_CREAT))
+		*result = nfsappend_open_path(dirfd, path, flags, mode);
+	if (*result == NFSAPPEND_NOT_OURS && appends_on_mount(path, flags))
+		*result = nfsappend_mounted_open(dirfd, path, flags, mode);
 	if (*result == NFSAPPEND_NOT_OURS) {
 		errno = saved;
 		return false;

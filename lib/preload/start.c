@@ -11,6 +11,8 @@
 #include "core/directory.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "core/mounted.h"
+#include "core/mounts.h"
 #include "core/placeholder.h"
 #include "core/process.h"
 #include "core/server.h"
@@ -93,9 +95,12 @@ static const struct nfsappend_backend *load_module(void)
 
 static bool inherited(void)
 {
-	return nfsappend_placeholder_marked(0) ||
-		nfsappend_placeholder_marked(1) ||
-		nfsappend_placeholder_marked(2);
+	bool any = false;
+
+	for (int fd = 0; fd <= 2 && !any; fd++)
+		any = nfsappend_placeholder_marked(fd) ||
+			nfsappend_mounted_candidate(fd);
+	return any;
 }
 
 static void start_once(void)
@@ -114,6 +119,7 @@ static void start_once(void)
 	nfsappend_file_start();
 	nfsappend_directory_start();
 	nfsappend_server_start();
+	nfsappend_mounts_start();
 	nfsappend_backend_loader = load_module;
 	nfsappend_reals_find();
 	nfsappend_config_read(initial_environment != NULL
@@ -122,7 +128,7 @@ static void start_once(void)
 	if (inherited())
 		/* The first append may come from a handler: load now. */
 		nfsappend_backend = load_module();
-	else if (nfsappend_config.nmaps == 0)
+	else if (nfsappend_config.nmaps == 0 && nfsappend_config.npaths == 0)
 		nfsappend_active = false;
 	nfsappend_guard_leave(&guard);
 }

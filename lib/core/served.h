@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files on kernel mounts that the kernel writes: by a descriptor of the
+ * program's own, O_APPEND and O_SYNC, under the leader lock like every append
+ * of ours, and on NFSv4 under the mutex byte, so that the hosts that run
+ * nfsappend exclude each other either way.
+ */
+#ifndef NFSAPPEND_CORE_SERVED_H
+#define NFSAPPEND_CORE_SERVED_H
+
+#include "core/op.h"
+
+/* As leader: writes len staged bytes to the end of the file. How many are on
+ * stable storage, or -errno; the segment's size is the end behind them. */
+ssize_t nfsappend_kernel_send(struct nfsappend_op *, uint32_t len);
+
+/* As leader, after an append of ours: makes the kernel forget what it has
+ * cached of the file, if somebody holds it open for writing, or if local
+ * readers would see the append late. No NFS reader or writer is harmed, and
+ * the size is left alone (facts: a refresh of it makes readers see NULs). */
+void nfsappend_kernel_poke(struct nfsappend_op *);
+
+/* A descriptor of the file in this process, or -EBADF. */
+int nfsappend_kernel_fd(struct nfsappend_file *);
+
+/* From now on the kernel serves it, in all processes of this host segment:
+ * says so, then waits for the leader and settles what is in doubt. Only then
+ * may a descriptor of it be opened for writing. 0 or -errno. */
+int nfsappend_kernel_convert(struct nfsappend_file *);
+
+#endif
