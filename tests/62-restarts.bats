@@ -159,6 +159,17 @@ copied_and_cut() {
 	other truncate x 0
 }
 
+# Of a copy that was made while a WRITE was under way the end may be half a
+# record: a local file system lets readers see a write page by page. The rest of
+# it stood between the copy and the cut.
+without_half() {
+	local file half
+	for file; do
+		half=$(tail -n 1 "$file" | wc -c)
+		[[ -z $(tail -c 1 "$file" | tr -d '\0\n') ]] || truncate -s "-$half" "$file"
+	done
+}
+
 # in_order FILE...: lines are whole (but for NULs before one: a hole is where a
 # WRITE was under way while the file was cut), numbers of each writer only grow.
 in_order() {
@@ -188,6 +199,7 @@ holes() {
 		for ((i = 1; i <= number; i++)); do
 			files+=("$SERVED/x.$i")
 		done
+		without_half "${files[@]}"
 		in_order "${files[@]}" "$SERVED/x"
 		echo "$version: $(holes "${files[@]}" "$SERVED/x") bytes of holes" |
 			tee -a "${NFSAPPEND_FIGURES:-/dev/null}"

@@ -131,19 +131,35 @@ static ssize_t write_at(struct nfsappend_file *f, struct vector *v,
 	return nfsappend_file_write_at(f, v->iov, v->cnt, v->total, offset);
 }
 
-static ssize_t append(struct nfsappend_file *f, int fd, struct vector *v,
+/* After write() on O_APPEND the offset is the new end of file. Of threads that
+ * append at the same time, begun when the offset was before, the furthest
+ * counts: the kernel lets one after the other write. */
+static void appended_to(struct nfsappend_open *o, int fd, uint64_t before,
+	uint64_t end)
+{
+	if (!atomic_compare_exchange_strong(&o->appended, &before, end)) {
+		while (before < end && !atomic_compare_exchange_weak(
+			&o->appended, &before, end))
+			;
+	}
+	do {
+		end = o->appended;
+		sys_lseek(fd, (off_t)end, SEEK_SET);
+	} while (o->appended != end);
+}
+
+static ssize_t append(struct nfsappend_open *o, int fd, struct vector *v,
 	bool moves)
 {
-	uint64_t end;
+	uint64_t end, before = o->appended;
 	bool over = false;
-	ssize_t r = nfsappend_file_append(f, v->iov, v->cnt, v->total,
+	ssize_t r = nfsappend_file_append(o->file, v->iov, v->cnt, v->total,
 		size_limit(), &end, &over);
 
 	if (over)
 		too_large();
-	/* After write() on O_APPEND the offset is the new end of file. */
 	if (moves && r > 0)
-		sys_lseek(fd, (off_t)end, SEEK_SET);
+		appended_to(o, fd, before, end);
 	return r;
 }
 
@@ -174,7 +190,7 @@ static ssize_t write_vector(const struct write_call *c, struct vector *v)
 	appends = ((fl & O_APPEND) || c->flags & RWF_APPEND) &&
 		!(c->flags & RWF_NOAPPEND);
 	if (appends)
-		return append(c->o->file, c->fd, v, at_position);
+		return append(c->o, c->fd, v, at_position);
 	if (!at_position)
 		return write_at(c->o->file, v, (uint64_t)offset);
 	offset = sys_lseek(c->fd, 0, SEEK_CUR);

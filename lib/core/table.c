@@ -64,6 +64,7 @@ struct nfsappend_open *nfsappend_open_new(int fd, uint32_t accmode,
 		return NULL;
 	o->accmode = accmode;
 	o->sync = sync;
+	atomic_store_explicit(&o->appended, 0, memory_order_relaxed);
 	o->file = file;
 	o->dir = NULL;
 	if (identify(fd, &o->dev, &o->ino) != 0)

@@ -27,6 +27,7 @@ struct nfsappend_open {
 	_Atomic uint32_t refs; /* the table's and those of calls in progress */
 	uint32_t accmode;
 	uint32_t sync; /* O_SYNC, O_DSYNC as opened */
+	_Atomic uint64_t appended; /* offset after the last append */
 	uint64_t dev; /* of the placeholder */
 	uint64_t ino;
 	struct nfsappend_file *file;

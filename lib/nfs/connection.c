@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
@@ -43,6 +44,7 @@ static uint32_t random32(void)
  * how many times connect() found the port taken on the other side. */
 static void bind_reserved(int fd, int family, unsigned tried)
 {
+	static _Atomic bool said; /* once, it is the same for each connection */
 	const unsigned n = RESERVED_LAST - RESERVED_FIRST + 1;
 	unsigned start = random32();
 	union {
@@ -75,6 +77,8 @@ static void bind_reserved(int fd, int family, unsigned tried)
 			return;
 		}
 	}
+	if (atomic_exchange(&said, true))
+		return;
 	nfsappend_services->log(NFSAPPEND_WARN, NFSAPPEND_MSG_PORT,
 		"all ports below 1024 are in use; an unprivileged one is "
 		"taken, which the export must allow ('insecure')");

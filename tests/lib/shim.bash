@@ -160,8 +160,10 @@ nothing_local() {
 		find "$WORK" -mindepth 1 -ls >&2
 		return 1
 	fi
-	if compgen -G "$BATS_TEST_TMPDIR/sanitizer.*" >/dev/null; then
-		cat "$BATS_TEST_TMPDIR"/sanitizer.* >&2
+	# That libasan does not know a format of the program's own is no report.
+	if compgen -G "$BATS_TEST_TMPDIR/sanitizer.*" >/dev/null &&
+		grep -v 'WARNING: unexpected format specifier in printf interceptor' \
+			"$BATS_TEST_TMPDIR"/sanitizer.* >&2; then
 		return 1
 	fi
 }
