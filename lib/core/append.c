@@ -172,8 +172,13 @@ static ssize_t send_recorded(struct nfsappend_op *op, uint64_t offset,
 	if (how == NFSAPPEND_IN_FLIGHT &&
 		op->file->sharing == NFSAPPEND_LOCKED) {
 		r = send_under_lock(op);
-		note_landed(op, r);
-		return r == -EINPROGRESS ? -EIO : r;
+		if (r != -EDEADLK) {
+			note_landed(op, r);
+			return r == -EINPROGRESS ? -EIO : r;
+		}
+		/* The program's own lock keeps the other hosts away: the
+		 * server compares the size, as without locks. */
+		__atomic_store_n(&s->under_lock, 0, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&s->pending, how, __ATOMIC_RELEASE);
 	r = send_staged(op, false);

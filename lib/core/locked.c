@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/applock.h"
 #include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
@@ -20,6 +21,7 @@
 /* How long an identical record at our offset is taken for our own, whose
  * first request is still at work, before it is taken for another host's. */
 #define TWIN_NS (1000 * MS)
+#define TOLD_NS (1000 * MS) /* until a wait for an application is told */
 
 struct sending {
 	struct nfsappend_op *op;
@@ -30,7 +32,8 @@ struct sending {
 	unsigned tries;	  /* for nfsappend_server_again() */
 	unsigned repeats; /* steps in a row without an answer that counts */
 	int64_t twin_since;
-	bool told; /* of an application's lock */
+	int64_t app_since; /* an application's lock is in the way, ns */
+	bool told; /* of it */
 };
 
 static void start(struct sending *x, struct nfsappend_op *op)
@@ -74,19 +77,25 @@ static int back_off(struct sending *x)
 
 /*
  * An application on some host has locked the file. Waiting for it is what
- * the application meant, unless it is this process that holds the lock: that
- * case has to be told apart here, before the wait.
+ * the application meant, unless it is this process that holds the lock, or
+ * one that waits for this one: on a kernel mount that can be told.
  */
 static int wait_for_application(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
+	int64_t now = nfsappend_now();
 
-	if (!x->told)
+	if (nfsappend_file_mounted(f) && nfsappend_lock_ours(f))
+		return -EDEADLK;
+	if (x->app_since == 0)
+		x->app_since = now;
+	if (!x->told && now - x->app_since > TOLD_NS) {
 		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_APP_LOCK,
 			"%s: a program has locked the file (flock or fcntl); "
 			"the append waits until it is unlocked",
 			f->path);
-	x->told = true;
+		x->told = true;
+	}
 	return nfsappend_wait_sleep(&x->op->w, 10 * MS + jitter(90 * MS));
 }
 
@@ -322,8 +331,9 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_APP_LOCK:
-			if (wait_for_application(&x) != 0)
-				return give_up(&x, -EIO);
+			r = wait_for_application(&x);
+			if (r != 0)
+				return give_up(&x, r == -EDEADLK ? r : -EIO);
 			continue;
 		case NFSAPPEND_STATE_LOST:
 			r = recover(&x);

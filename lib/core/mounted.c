@@ -287,10 +287,12 @@ static int first_contact(struct taking *t)
 	if (r == 0 && (attr.fileid != t->stx.stx_ino ||
 			      attr.type != NFSAPPEND_REG))
 		r = -EXDEV;
-	if (r == 0)
+	if (r == 0) {
 		atomic_store(&f->segment.shared->checked, 1);
-	else
+		nfsappend_attr_remember(f, &attr);
+	} else {
 		explain(t, r);
+	}
 	return r > 0 ? -EIO : r;
 }
 
@@ -669,4 +671,37 @@ int nfsappend_mounted_adopt(int fd, struct nfsappend_file **out,
 	*accmode = t->accmode;
 	sys_munmap(t, sizeof *t);
 	return r;
+}
+
+bool nfsappend_mounted_named(int fd)
+{
+	char path[PATH_MAX];
+
+	return nfsappend_mounted_candidate(fd) &&
+		path_of(fd, path, sizeof path) == 0 &&
+		nfsappend_paths_match(path);
+}
+
+struct seeking {
+	uint64_t device, fileid;
+	struct nfsappend_file *found;
+};
+
+static void seek_file(struct nfsappend_file *f, void *arg)
+{
+	struct seeking *s = arg;
+
+	if (nfsappend_file_mounted(f) && f->fileid == s->fileid &&
+		f->device == s->device && f->segment.shared->touched)
+		s->found = f;
+}
+
+bool nfsappend_mounted_appended(uint64_t device, uint64_t fileid,
+	struct nfsappend_attr *attr)
+{
+	struct seeking s = {device, fileid, NULL};
+
+	nfsappend_file_each(seek_file, &s);
+	return s.found != NULL && !nfsappend_file_by_kernel(s.found) &&
+		nfsappend_file_getattr(s.found, attr) == 0;
 }

@@ -33,4 +33,12 @@ int nfsappend_mounted_reopen(int fd, int flags, uint32_t accmode);
 int nfsappend_mounted_writable(struct nfsappend_file *, int fd,
 	uint32_t accmode);
 
+/* The attributes of a file that this process has appended to, of any of its
+ * descriptors or none. false: it has none such. With the guard held. */
+bool nfsappend_mounted_appended(uint64_t device, uint64_t fileid,
+	struct nfsappend_attr *);
+
+/* Is it, by its path, one that would be adopted at its first use? */
+bool nfsappend_mounted_named(int fd);
+
 #endif

@@ -157,3 +157,53 @@ int nfsappend_kernel_convert(struct nfsappend_file *f)
 		nfsappend_op_end(&op, 0);
 	return r;
 }
+
+int nfsappend_kernel_do(struct nfsappend_file *f, int fd,
+	enum nfsappend_kernel_call what, int mode, off64_t offset,
+	off64_t length)
+{
+	struct nfsappend_op op;
+	char link[40];
+	long own;
+	int r = nfsappend_op_begin(&op, f);
+
+	if (r != 0)
+		return r;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	own = sys_openat(AT_FDCWD, link, O_WRONLY | O_CLOEXEC, 0);
+	r = own < 0 ? (int)own
+		: what == NFSAPPEND_FTRUNCATE
+		? (int)sys_ftruncate((int)own, offset)
+		: (int)sys_fallocate((int)own, mode, offset, length);
+	if (own >= 0)
+		sys_close((int)own);
+	op.seg->size_known = 0;
+	/* What a program may well be refused is no failed append. */
+	nfsappend_op_end(&op, 0);
+	return r;
+}
+
+int nfsappend_kernel_getattr(struct nfsappend_file *f,
+	struct nfsappend_attr *attr)
+{
+	struct stat st;
+	int fd = nfsappend_kernel_fd(f);
+	long r = fd < 0 ? fd : nfsappend_sys(SYS_fstat, fd, (long)&st, 0, 0,
+					0, 0);
+
+	if (r != 0)
+		return (int)r;
+	memset(attr, 0, sizeof *attr);
+	attr->type = NFSAPPEND_REG;
+	attr->mode = st.st_mode & 07777;
+	attr->nlink = (uint32_t)st.st_nlink;
+	attr->uid = st.st_uid;
+	attr->gid = st.st_gid;
+	attr->size = (uint64_t)st.st_size;
+	attr->used = (uint64_t)st.st_blocks * 512;
+	attr->fileid = st.st_ino;
+	attr->atime = st.st_atim;
+	attr->mtime = st.st_mtim;
+	attr->ctime = st.st_ctim;
+	return 0;
+}

@@ -20,6 +20,14 @@ ssize_t nfsappend_kernel_send(struct nfsappend_op *, uint32_t len);
  * the size is left alone (facts: a refresh of it makes readers see NULs). */
 void nfsappend_kernel_poke(struct nfsappend_op *);
 
+enum nfsappend_kernel_call { NFSAPPEND_FTRUNCATE, NFSAPPEND_FALLOCATE };
+/* As leader's: a call that needs a descriptor open for writing, on one of its
+ * own. mode: of fallocate. 0 or -errno. */
+int nfsappend_kernel_do(struct nfsappend_file *, int fd,
+	enum nfsappend_kernel_call, int mode, off64_t offset, off64_t length);
+/* fstat() as the kernel has it, by some descriptor of the file. */
+int nfsappend_kernel_getattr(struct nfsappend_file *, struct nfsappend_attr *);
+
 /* A descriptor of the file in this process, or -EBADF. */
 int nfsappend_kernel_fd(struct nfsappend_file *);
 

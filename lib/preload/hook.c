@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "config.h"
 
+#include "core/file.h"
 #include "core/placeholder.h"
 #include "preload/hook.h"
 
@@ -19,6 +20,18 @@ bool nfsappend_use_slowly(struct nfsappend_use *use, int fd)
 	if (use->open != NULL || use->error != 0)
 		return true;
 	nfsappend_guard_leave(&use->guard);
+	return false;
+}
+
+bool nfsappend_use_begin_mapped(struct nfsappend_use *use, int fd)
+{
+	if (!nfsappend_use_begin(use, fd))
+		return false;
+	if (use->open == NULL || use->open->file == NULL ||
+		!nfsappend_file_mounted(use->open->file))
+		return true;
+	nfsappend_attr_forget(use->open->file);
+	nfsappend_use_end(use);
 	return false;
 }
 

@@ -50,7 +50,8 @@ static bool opens_again(const char *path, int flags, int *result)
 	struct nfsappend_use use;
 	int fd = descriptor_named(path);
 
-	if (fd < 0 || !nfsappend_use_begin(&use, fd))
+	/* On a kernel mount it is a path like any other. */
+	if (fd < 0 || !nfsappend_use_begin_mapped(&use, fd))
 		return false;
 	*result = use.error != 0 ? use.error
 				 : nfsappend_open_again(use.open, flags);

@@ -128,6 +128,15 @@ static void start_once(void)
 	if (inherited())
 		/* The first append may come from a handler: load now. */
 		nfsappend_backend = load_module();
+	if (nfsappend_active && nfsappend_placeholder_marked(2) &&
+		nfsappend_backend != NULL) {
+		int error;
+		struct nfsappend_open *o = nfsappend_table_get(2, &error);
+
+		/* A crash message comes without a word before it. */
+		if (o != NULL)
+			nfsappend_open_put(o);
+	}
 	else if (nfsappend_config.nmaps == 0 && nfsappend_config.npaths == 0)
 		nfsappend_active = false;
 	nfsappend_guard_leave(&guard);
