@@ -70,3 +70,36 @@ count() {
 		echo "$2"
 	fi
 }
+
+# build NAME [OPTION]...: tests/programs/prog_NAME.c into $PROGRAMS; the name
+# of the result may be another one (-o).
+build() {
+	local name=$1 out=$1
+	shift
+	[ "${1-}" != -o ] || { out=$2; shift 2; }
+	[ -x "$PROGRAMS/prog_$out" ] ||
+		cc -std=gnu11 -D_GNU_SOURCE -O1 "$@" -o "$PROGRAMS/prog_$out" \
+			"$BATS_TEST_DIRNAME/../programs/prog_$name.c"
+}
+
+# census FILE: "records R torn T twice D" of prog_host's records of 100 bytes.
+census() {
+	LC_ALL=C awk '
+		length($0) != 99 || NF != 3 || $2 !~ /^[0-9]+$/ ||
+			$3 !~ /^[a-z]+$/ || $3 != substr($3, 1, 1) substr($3, 1, length($3) - 1) {
+			torn++
+			next
+		}
+		{ records++ }
+		seen[$1, $2]++ { twice++ }
+		END { printf "records %d torn %d twice %d\n", records, torn, twice }
+	' "$1"
+}
+
+# each_once COUNT [FILE]: so many records are in it, whole and once.
+each_once() {
+	local found
+	found=$(census "${2:-$SERVED/log}")
+	echo "$found of $1"
+	[ "$found" = "records $1 torn 0 twice 0" ]
+}

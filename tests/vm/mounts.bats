@@ -6,6 +6,13 @@ bats_require_minimum_version 1.7.0
 setup_file() {
 	[ -x "${NFSAPPEND_PREFIX:-}/bin/nfsappend" ] ||
 		skip 'NFSAPPEND_PREFIX names no installed nfsappend'
+	export PROGRAMS=$BATS_FILE_TMPDIR
+	source "$BATS_TEST_DIRNAME/mounts.bash"
+	build host
+	build placeholder
+	build reader
+	build inherited
+	build inherited -o static -static
 }
 
 setup() {
@@ -25,4 +32,105 @@ one_line() {
 }
 @test "bash's echo >>, with nothing configured but the path" {
 	on_both_mounts one_line
+}
+
+same_as_plain() {
+	local plain=$BATS_TEST_TMPDIR/plain shim=$BATS_TEST_TMPDIR/shim
+	"$PROGRAMS/prog_placeholder" "$LOGS/plain" >"$plain"
+	KERNEL_WRITES=$(kernel_rpcs WRITE)
+	nfsappend_p -- "$PROGRAMS/prog_placeholder" "$LOGS/log" >"$shim"
+	diff "$plain" "$shim"
+	cmp "$SERVED/plain" "$SERVED/log"
+	only_we_wrote
+}
+@test "stat, lseek, F_GETFL, locks, truncation, reads: as from a plain descriptor" {
+	on_both_mounts same_as_plain
+}
+
+readers() {
+	local n=$(count 2000 300) polling tailing
+	: >"$LOGS/log"
+	"$PROGRAMS/prog_reader" "$LOGS/log" $((n * 100)) \
+		>"$BATS_TEST_TMPDIR/read" 2>"$BATS_TEST_TMPDIR/nuls" 3>&- &
+	polling=$!
+	tail -c +1 -F "$LOGS/log" >"$BATS_TEST_TMPDIR/tailed" 3>&- &
+	tailing=$!
+	nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" "$n" one
+	wait "$polling"
+	cat "$BATS_TEST_TMPDIR/nuls"
+	cmp "$BATS_TEST_TMPDIR/read" "$SERVED/log"
+	for _ in {1..200}; do
+		cmp -s "$BATS_TEST_TMPDIR/tailed" "$SERVED/log" && break
+		sleep 0.1
+	done
+	kill "$tailing"
+	cmp "$BATS_TEST_TMPDIR/tailed" "$SERVED/log"
+	each_once "$n"
+	only_we_wrote
+}
+@test "a local tail -F and a reader that polls see every byte and no NUL" {
+	on_both_mounts readers
+}
+
+dirty_pages() {
+	# Every close of a shell's would flush them.
+	perl -e 'open(my $log, ">>", $ARGV[0]) or die;
+		syswrite($log, "not yet on the server\n");
+		open(my $told, ">", $ARGV[1]); close($told);
+		select(undef, undef, undef, 0.05) until -e $ARGV[2]' \
+		"$LOGS/log" "$BATS_TEST_TMPDIR/dirty" "$BATS_TEST_TMPDIR/done" 3>&- &
+	until [ -e "$BATS_TEST_TMPDIR/dirty" ]; do sleep 0.05; done
+	[ ! -s "$SERVED/log" ]
+	nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" 20 one
+	touch "$BATS_TEST_TMPDIR/done"
+	wait $!
+	rm "$BATS_TEST_TMPDIR"/d*
+	[ "$(head -n 1 "$SERVED/log")" = 'not yet on the server' ]
+	tail -n +2 "$SERVED/log" >"$BATS_TEST_TMPDIR/ours"
+	each_once 20 "$BATS_TEST_TMPDIR/ours"
+}
+@test "another local program's dirty pages, then ours, then its close: all there" {
+	on_both_mounts dirty_pages
+}
+
+inherited() {
+	"$BASH" -c 'exec "$@" >>"$0"' "$LOGS/log" timeout 60 \
+		"$NFSAPPEND_PREFIX/bin/nfsappend" --stats "$STATS" -p "$LOGS" \
+		-- "$PROGRAMS/prog_inherited" one 20
+	each_once 20
+	[ "$(stats_of appends)" = 20 ]
+	[ "$(stats_of protocol)" = "$PROTOCOL" ]
+	only_we_wrote
+}
+@test "a descriptor from a parent without us (StandardOutput=append:) is served" {
+	on_both_mounts inherited
+}
+
+# shellcheck disable=SC2016
+own_locks() {
+	local i
+	for i in 1 2 3; do
+		nfsappend_p -- flock "$LOGS/log" sh -c 'echo >>"$0" locked' "$LOGS/log"
+	done
+	[ "$(<"$SERVED/log")" = $'locked\nlocked\nlocked' ]
+	only_we_wrote
+}
+@test "flock log sh -c 'echo >> log' does not wait for itself" {
+	on_both_mounts own_locks
+}
+
+languages() {
+	local php=php ruby=ruby
+	type php >/dev/null || php=true
+	type ruby >/dev/null || ruby=true
+	nfsappend_p -- "$php" -r 'ini_set("error_log", $argv[1]);
+		for ($i = 0; $i < 20; $i++) error_log("php $i");' "$LOGS/php"
+	nfsappend_p -- "$ruby" -r logger -e 'log = Logger.new(ARGV[0])
+		20.times { |i| log.info("ruby #{i}") }' "$LOGS/ruby"
+	[ "$php" = true ] || [ "$(grep -c 'php [0-9]*$' "$SERVED/php")" = 20 ]
+	[ "$ruby" = true ] || [ "$(grep -c 'ruby [0-9]*$' "$SERVED/ruby")" = 20 ]
+	only_we_wrote
+}
+@test "php's error_log and ruby's Logger, which lock the file" {
+	on_both_mounts languages
 }
