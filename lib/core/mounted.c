@@ -29,6 +29,7 @@ struct taking {
 	uint32_t accmode;
 	int flags; /* of open(); 0: inherited */
 	bool created;
+	bool keep; /* the descriptor: as it is */
 	struct statx stx;
 	struct nfsappend_mount mount;
 	struct nfsappend_fh fh;
@@ -330,6 +331,8 @@ static int leave_to_kernel(struct taking *t)
 {
 	int r;
 
+	if (t->keep)
+		return NFSAPPEND_NOT_OURS;
 	if (nfsappend_config.fallback_fails)
 		return t->error;
 	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_KERNEL_SERVES,
@@ -378,7 +381,9 @@ static int take(struct taking *t)
 			r = fall_back(t);
 		}
 	}
-	if (r == 0 && nfsappend_file_by_kernel(f)) {
+	if (t->keep) {
+		;
+	} else if (r == 0 && nfsappend_file_by_kernel(f)) {
 		/* Whoever cannot open it so will say so when it writes. */
 		nfsappend_mounted_writable(f, t->fd, t->accmode);
 	} else if (r == 0 && t->fd == 2) {
@@ -391,7 +396,9 @@ static int take(struct taking *t)
 		return r;
 	}
 	nfsappend_unused_close(f->key.server);
-	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
+	/* Of a copy by dup2() or a child it has been said. */
+	nfsappend_log(t->flags != 0 ? NFSAPPEND_INFO : NFSAPPEND_DEBUG,
+		NFSAPPEND_MSG_SERVED,
 		"%s is served by %s: %s, NFSv%u, sharing %s", f->path,
 		nfsappend_file_by_kernel(f) ? "the kernel" : "nfsappend",
 		f->key.server->name, f->key.server->target.version,
@@ -399,6 +406,15 @@ static int take(struct taking *t)
 			: f->sharing == NFSAPPEND_GUARDED ? "guarded"
 							  : "locked");
 	return 0;
+}
+
+/* The directory that path is in, in room bytes. */
+static void parent_of(const char *path, char *out, size_t room)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(out, room, "%.*s.",
+		slash != NULL ? (int)(slash + 1 - path) : 0, path);
 }
 
 /* The path that the program uses, as text. false: it can't be told. */
@@ -459,7 +475,6 @@ static bool physical(int dirfd, const char *path, bool absent, char *out,
 static bool wanted(struct taking *t, int dirfd, const char *path, int flags)
 {
 	char parent[PATH_MAX];
-	const char *slash = strrchr(path, '/');
 	long r = sys_statx(dirfd, path,
 		AT_STATX_DONT_SYNC |
 			(flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0),
@@ -467,8 +482,7 @@ static bool wanted(struct taking *t, int dirfd, const char *path, int flags)
 
 	t->created = false;
 	if (r == -ENOENT && flags & O_CREAT && strlen(path) < PATH_MAX - 1) {
-		snprintf(parent, sizeof parent, "%.*s.",
-			slash != NULL ? (int)(slash + 1 - path) : 0, path);
+		parent_of(path, parent, sizeof parent);
 		r = sys_statx(dirfd, parent, AT_STATX_DONT_SYNC, STAT_MASK,
 			&t->stx);
 		t->created = true;
@@ -570,17 +584,41 @@ static int enter(struct taking *t)
 	return r != 0 ? r : t->fd;
 }
 
-/* What is opened in place of what the program asked for. */
-static int placeholder_flags(int flags)
+/*
+ * The file has been removed by another host, yet the kernel's client could
+ * open it once more by its handle (NFSv4.1, CLAIM_FH), because the open state
+ * that we keep holds it on the server. When the client learns that the
+ * directory has changed, it looks for the name again.
+ */
+static void look_again(int dirfd, const char *path)
 {
-	return (flags & ~(O_ACCMODE | O_TRUNC)) | O_RDONLY;
+	char parent[PATH_MAX];
+	struct statx stx;
+
+	if (strlen(path) >= sizeof parent - 1)
+		return;
+	parent_of(path, parent, sizeof parent);
+	sys_statx(dirfd, parent, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &stx);
+}
+
+/* What is opened in place of what the program asked for. */
+static int open_placeholder(const struct taking *t, int dirfd,
+	const char *path, mode_t mode)
+{
+	long fd = sys_openat(dirfd, path,
+		(t->flags & ~(O_ACCMODE | O_TRUNC)) | O_RDONLY, (int)mode);
+
+	if (fd == -EACCES && !t->created)
+		/* Ours to write but not to read. */
+		fd = sys_openat(dirfd, path, (t->flags & ~O_TRUNC) | O_SYNC,
+			(int)mode);
+	return (int)fd;
 }
 
 int nfsappend_mounted_open(int dirfd, const char *path, int flags, mode_t mode)
 {
 	struct nfsappend_guard guard;
 	struct taking *t;
-	long fd;
 	int r;
 
 	nfsappend_guard_enter(&guard);
@@ -593,23 +631,24 @@ int nfsappend_mounted_open(int dirfd, const char *path, int flags, mode_t mode)
 	nfsappend_guard_leave(&guard);
 	if (r != 0)
 		goto out;
-	/* Without the guard: it may wait for the server, and signals kill. */
-	fd = sys_openat(dirfd, path, placeholder_flags(flags), (int)mode);
-	if (fd == -EACCES && !t->created)
-		/* Ours to write but not to read. */
-		fd = sys_openat(dirfd, path,
-			(flags & ~O_TRUNC) | O_SYNC, (int)mode);
-	r = (int)fd;
-	if (fd < 0)
-		goto out;
-	nfsappend_guard_enter(&guard);
-	t->fd = (int)fd;
 	t->flags = flags;
 	t->accmode = (uint32_t)flags & O_ACCMODE;
-	r = enter(t);
-	if (r < 0)
-		sys_close((int)fd);
-	nfsappend_guard_leave(&guard);
+	for (int tries = 0; tries < 2; tries++) {
+		/* Without the guard: it may wait for the server, and signals
+		 * kill. */
+		r = t->fd = open_placeholder(t, dirfd, path, mode);
+		if (r < 0)
+			break;
+		nfsappend_guard_enter(&guard);
+		r = enter(t);
+		if (r == -ESTALE && tries == 0)
+			look_again(dirfd, path);
+		if (r < 0)
+			sys_close(t->fd);
+		nfsappend_guard_leave(&guard);
+		if (r != -ESTALE)
+			break;
+	}
 out:
 	if (t != NULL)
 		sys_munmap(t, sizeof *t);
@@ -638,12 +677,12 @@ static int adopt(struct taking *t, bool marked)
 	if (!marked && !nfsappend_paths_match(t->path))
 		return NFSAPPEND_NOT_OURS;
 	/* Who may not read it keeps it as it is. */
-	if (!marked && t->fd != 2)
+	if (!marked && t->fd != 2 && !t->keep)
 		(void)nfsappend_mounted_reopen(t->fd, O_RDONLY, t->accmode);
 	r = take(t);
 	if (r == 0 && (sys_fcntl(t->fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		atomic_store(&t->file->segment.shared->held_writable, 1);
-		if (!marked)
+		if (!marked && !t->keep)
 			sys_fcntl(t->fd, F_SETSIG,
 				t->accmode == O_RDWR ? NFSAPPEND_MARKER_RDWR
 						     : NFSAPPEND_MARKER);
@@ -651,7 +690,7 @@ static int adopt(struct taking *t, bool marked)
 	return r;
 }
 
-int nfsappend_mounted_adopt(int fd, struct nfsappend_file **out,
+int nfsappend_mounted_adopt(int fd, bool keep, struct nfsappend_file **out,
 	uint32_t *accmode)
 {
 	struct taking *t = nfsappend_pages(sizeof *t);
@@ -661,6 +700,7 @@ int nfsappend_mounted_adopt(int fd, struct nfsappend_file **out,
 	if (t == NULL)
 		return -ENOMEM;
 	t->fd = fd;
+	t->keep = keep;
 	t->accmode = (uint32_t)fl & O_ACCMODE;
 	if (nfsappend_is_marker(sig) && t->accmode == O_RDONLY)
 		t->accmode = sig == NFSAPPEND_MARKER_RDWR ? O_RDWR : O_WRONLY;

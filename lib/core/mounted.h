@@ -20,8 +20,9 @@ int nfsappend_mounted_open(int dirfd, const char *path, int flags,
 
 /* A descriptor that this process has not opened: one of ours (marked), or
  * open for appending to a file that NFSAPPEND_PATHS names, and then it becomes
- * one of ours. 0, NFSAPPEND_NOT_OURS or -errno. With the guard held. */
-int nfsappend_mounted_adopt(int fd, struct nfsappend_file **,
+ * one of ours; keep: the descriptor itself is left as it is. 0,
+ * NFSAPPEND_NOT_OURS or -errno. With the guard held. */
+int nfsappend_mounted_adopt(int fd, bool keep, struct nfsappend_file **,
 	uint32_t *accmode);
 /* May a descriptor that nobody has marked be such a one? Asks no server. */
 bool nfsappend_mounted_candidate(int fd);

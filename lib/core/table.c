@@ -260,7 +260,7 @@ static struct nfsappend_open *adopt(int fd, int *error)
 	struct nfsappend_file *file = NULL;
 	struct nfsappend_open *o;
 	uint32_t accmode;
-	int r = nfsappend_mounted_adopt(fd, &file, &accmode);
+	int r = nfsappend_mounted_adopt(fd, false, &file, &accmode);
 
 	if (r != 0) {
 		*error = r == NFSAPPEND_NOT_OURS ? 0 : r;

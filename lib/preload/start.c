@@ -59,25 +59,33 @@ static bool sanitized(void)
 		dlsym(RTLD_DEFAULT, "__msan_init") != NULL;
 }
 
-/* The nfs module lies beside this library. */
+/* Where this library is: known once it has been asked for. */
+static char beside[4096];
+
+const char *nfsappend_beside(const char *name)
+{
+	const char *slash;
+	Dl_info info;
+
+	if (dladdr((void *)nfsappend_beside, &info) == 0 ||
+		(slash = strrchr(info.dli_fname, '/')) == NULL ||
+		snprintf(beside, sizeof beside, "%.*s/%s",
+			(int)(slash - info.dli_fname), info.dli_fname,
+			name) >= (int)sizeof beside)
+		snprintf(beside, sizeof beside, "%s/%s", PKGLIBDIR, name);
+	return beside;
+}
+
+/* The nfs module lies there. */
 static const struct nfsappend_backend *load_module(void)
 {
 	const struct nfsappend_backend *backend = NULL;
-	char path[4096];
-	const char *slash;
-	Dl_info info;
 	void *module = NULL;
 	int flags = RTLD_NOW | RTLD_LOCAL;
 
-	if (dladdr((void *)load_module, &info) == 0 ||
-		(slash = strrchr(info.dli_fname, '/')) == NULL ||
-		snprintf(path, sizeof path, "%.*s/nfsappend-nfs.so",
-			(int)(slash - info.dli_fname),
-			info.dli_fname) >= (int)sizeof path)
-		strcpy(path, PKGLIBDIR "/nfsappend-nfs.so");
 	if (!sanitized())
 		flags |= RTLD_DEEPBIND;
-	module = dlopen(path, flags);
+	module = dlopen(nfsappend_beside("nfsappend-nfs.so"), flags);
 	if (module != NULL)
 		backend = dlsym(module, NFSAPPEND_BACKEND_SYMBOL);
 	if (backend == NULL || backend->abi != NFSAPPEND_BACKEND_ABI) {

@@ -11,4 +11,8 @@
  */
 bool nfsappend_start(void);
 
+/* The path of a file that lies beside this library. In a static buffer, for
+ * use at once. */
+const char *nfsappend_beside(const char *name);
+
 #endif
