@@ -79,6 +79,10 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
 	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
+/* One of a kernel mount that this process has open, counted: as whoever has
+ * opened it. NULL: none. */
+struct nfsappend_file *nfsappend_file_on_mount(uint64_t device,
+	uint64_t fileid);
 
 /* A file of that server that has been closed for a while and not looked at
  * since, counted; NULL: none. */

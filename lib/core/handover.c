@@ -15,6 +15,8 @@
 #include "core/served.h"
 #include "core/table.h"
 
+#define PROBE_S 3 /* of silence */
+
 struct dirent64 {
 	uint64_t ino;
 	int64_t off;
@@ -178,4 +180,85 @@ void nfsappend_hand_on_files(const char *path, const char *why)
 
 	WHO(who, path, why);
 	each_descriptor(hand_on_file, who);
+}
+
+/* One request from a port that any user may have. */
+static bool answers_unprivileged(struct nfsappend_file *f)
+{
+	struct nfsappend_server *s = f->key.server;
+	struct nfsappend_target target = s->target;
+	struct nfsappend_session *session;
+	struct nfsappend_waiting w;
+	struct nfsappend_attr attr;
+	int r;
+
+	if (atomic_load(&s->unprivileged) != 0)
+		return atomic_load(&s->unprivileged) == 1;
+	target.unprivileged = 1;
+	session = nfsappend_backend->session(&target, &s->contact, &s->cred);
+	if (session == NULL)
+		return true;
+	nfsappend_wait_start(&w, NULL, PROBE_S);
+	r = nfsappend_backend->getattr(session, &w.wait, &f->key.fh, &attr);
+	/* Silence is no answer: it is as it is for those who are root. */
+	if (r <= 0)
+		atomic_store(&s->unprivileged,
+			r == -EPERM || r == -EACCES ? 2 : 1);
+	return r != -EPERM && r != -EACCES;
+}
+
+static bool in_groups(uint32_t gid)
+{
+	gid_t groups[256];
+	long n = nfsappend_sys(SYS_getgroups, 256, (long)groups, 0, 0, 0, 0);
+
+	for (long i = 0; i < n; i++)
+		if (groups[i] == gid)
+			return true;
+	return (uint32_t)nfsappend_sys(SYS_getegid, 0, 0, 0, 0, 0, 0) == gid;
+}
+
+/* By mode and owner; an ACL may know better, and then it is asked again when
+ * the descriptor is opened. */
+static bool may_write(int fd, uint32_t uid)
+{
+	struct statx stx;
+
+	if (sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		    STATX_MODE | STATX_UID | STATX_GID, &stx) != 0)
+		return false;
+	return stx.stx_mode &
+		(stx.stx_uid == uid		 ? S_IWUSR
+				: in_groups(stx.stx_gid) ? S_IWGRP
+							 : S_IWOTH);
+}
+
+struct user {
+	uint32_t uid;
+	char who[200];
+};
+
+static void hand_over_to_user(int fd, void *arg)
+{
+	struct user *u = arg;
+	uint32_t accmode;
+	struct nfsappend_file *f = file_of(fd, &accmode);
+
+	if (f == NULL)
+		return;
+	if (!may_write(fd, u->uid) &&
+		(nfsappend_file_by_kernel(f) || !answers_unprivileged(f)))
+		nfsappend_hand_over(fd, u->who);
+	nfsappend_file_put(f);
+}
+
+void nfsappend_hand_over_to_user(uint32_t uid)
+{
+	struct user u = {.uid = uid};
+
+	snprintf(u.who, sizeof u.who,
+		"the process becomes user %u, who may not open it, and whose "
+		"ports the server refuses (export it with 'insecure')",
+		(unsigned)uid);
+	each_descriptor(hand_over_to_user, &u);
 }

@@ -185,8 +185,17 @@ static void find_name(struct taking *t)
 static int get_file(struct taking *t)
 {
 	struct nfsappend_server *server;
+	uint64_t device = makedev(t->stx.stx_dev_major, t->stx.stx_dev_minor);
 	int r;
 
+	/* A copy of a descriptor that this process has: as that one, though
+	 * the process may have become another user. */
+	if (t->flags == 0)
+		t->file = nfsappend_file_on_mount(device, t->stx.stx_ino);
+	if (t->file != NULL) {
+		atomic_store(&t->file->some_fd, t->fd);
+		return 0;
+	}
 	if (t->mount.target.version == 0) {
 		snprintf(t->why, sizeof t->why,
 			"its mount's version or address is not known to us");
@@ -211,7 +220,7 @@ static int get_file(struct taking *t)
 				nfsappend_strerror(-r));
 		return r;
 	}
-	t->file->device = makedev(t->stx.stx_dev_major, t->stx.stx_dev_minor);
+	t->file->device = device;
 	t->file->local_lock = t->mount.local_lock;
 	atomic_store(&t->file->some_fd, t->fd);
 	nfsappend_count(&t->file->stats.rpcs, t->lookup_rpcs);

@@ -25,6 +25,9 @@ struct nfsappend_server {
 	bool client_mapped;
 	char name[320]; /* nfs://host/path, for messages */
 	char why[160];	/* of a mount: why the last contact failed */
+	/* Of a mount: does it answer requests from ports above 1023 too?
+	 * 0: not asked yet, 1: yes, 2: no. */
+	_Atomic int unprivileged;
 };
 
 /* The nfs module, or a test's fake; loaded on the first need. */

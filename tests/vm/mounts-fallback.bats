@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Files on kernel mounts that cannot be served our way: the kernel does it,
-# durably, and one message says why. In one guest: tests/vm/run
+# Files on kernel mounts that cannot be served our way, or not any more: the
+# kernel does it, durably, and one message says why. In one guest: tests/vm/run
 # mounts-fallback.bats
 bats_require_minimum_version 1.7.0
 
@@ -10,7 +10,9 @@ setup_file() {
 	export PROGRAMS=$BATS_FILE_TMPDIR
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	build host
-	build inherited
+	build drop
+	build send
+	build send -o receive -static
 	chmod -R go+rX "${BATS_FILE_TMPDIR%/file*}" "$PROGRAMS"
 }
 
@@ -82,4 +84,44 @@ refused() {
 }
 @test "--fallback fail: open() fails" {
 	on_both_mounts refused
+}
+
+# As nginx and rsyslog: open as root, write as another user.
+becomes() {
+	: >"$STATS"
+	chmod 666 "$STATS"
+	chmod 1777 "$BATS_TEST_TMPDIR"
+	nfsappend_p -- "$PROGRAMS/prog_drop" "$LOGS/log" "$N" 1000 2>"$BATS_TEST_TMPDIR/err"
+	cat "$BATS_TEST_TMPDIR/err"
+	each_once $((4 * N))
+	[ "$(stats_of appends)" = $((4 * N)) ]
+}
+becomes_insecure() {
+	becomes
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	[ "$(stats_of protocol)" = "$PROTOCOL" ]
+	only_we_wrote
+}
+@test "a file of mode 0600 that root opens and another user writes" {
+	on_both_mounts becomes_insecure
+}
+
+becomes_secure() {
+	export_with secure
+	becomes
+	[ "$(grep -c N408 "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+@test "the same against a 'secure' export: the kernel's from setuid() on" {
+	on_both_mounts becomes_secure
+}
+
+sent() {
+	nfsappend_p -- "$PROGRAMS/prog_send" "$LOGS/log" "$N" "$PROGRAMS/prog_receive" \
+		2>"$BATS_TEST_TMPDIR/err"
+	cat "$BATS_TEST_TMPDIR/err"
+	each_once $((3 * N))
+	[ "$(grep -c N408 "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+@test "a descriptor sent to a program without us" {
+	on_both_mounts sent
 }
