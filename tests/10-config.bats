@@ -220,7 +220,7 @@ bad_map() {
 		unset NFSAPPEND_MAP
 		[[ $status -eq 1 && $output = 'open EIO' ]]
 		[[ -z $(ls -A "$BATS_TEST_TMPDIR/bad") ]]
-		grep -q NFSAPPEND_MAP "$MESSAGES"
+		one_message NFSAPPEND_MAP "$BATS_TEST_TMPDIR/bad"
 	done
 }
 

@@ -77,6 +77,12 @@ populate() {
 		+ nftw @LOGS@/link
 }
 
+@test "fts, with its options and instructions" {
+	populate
+	tree fts @LOGS@ + fts @LOGS@/a/ + fts @LOGS@/file + fts @LOGS@/none \
+		+ fts @LOGS@/link
+}
+
 @test "realpath and canonicalize_file_name" {
 	populate
 	tree realpath @LOGS@ + realpath @LOGS@/a/../file + realpath @LOGS@/link/c \

@@ -111,8 +111,7 @@ ssize_t nfsappend_kernel_send(struct nfsappend_op *op, uint32_t len)
 	locked = lock_among_hosts(op, fd);
 	if (locked < 0)
 		return locked;
-	op->seg->touched = 1;
-	r = write_all(fd, op->seg->stage, len);
+	r = write_all(fd, op->seg->stage + op->base, len);
 	if (r > 0) {
 		op->seg->size = (uint64_t)sys_lseek(fd, 0, SEEK_CUR);
 		op->w.wait.write_rpcs++;
@@ -121,6 +120,31 @@ ssize_t nfsappend_kernel_send(struct nfsappend_op *op, uint32_t len)
 	op->seg->size_known = 0;
 	if (locked)
 		lock_byte(fd, F_UNLCK);
+	return r;
+}
+
+/* A descriptor of our own for the length of a call. */
+static int open_own(int fd, int flags)
+{
+	char link[40];
+
+	if (fd < 0)
+		return fd;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	return (int)sys_openat(AT_FDCWD, link, flags | O_CLOEXEC, 0);
+}
+
+ssize_t nfsappend_kernel_send_at(struct nfsappend_op *op, uint64_t offset,
+	uint32_t len)
+{
+	int fd = open_own(nfsappend_kernel_fd(op->file), O_WRONLY | O_SYNC);
+	ssize_t r;
+
+	if (fd < 0)
+		return fd;
+	r = sys_pwrite(fd, op->seg->stage + op->base, len, (off_t)offset);
+	sys_close(fd);
+	op->seg->size_known = 0;
 	return r;
 }
 
@@ -163,20 +187,17 @@ int nfsappend_kernel_do(struct nfsappend_file *f, int fd,
 	off64_t length)
 {
 	struct nfsappend_op op;
-	char link[40];
-	long own;
-	int r = nfsappend_op_begin(&op, f);
+	int own, r = nfsappend_op_begin(&op, f);
 
 	if (r != 0)
 		return r;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	own = sys_openat(AT_FDCWD, link, O_WRONLY | O_CLOEXEC, 0);
-	r = own < 0 ? (int)own
+	own = open_own(fd, O_WRONLY);
+	r = own < 0 ? own
 		: what == NFSAPPEND_FTRUNCATE
-		? (int)sys_ftruncate((int)own, offset)
-		: (int)sys_fallocate((int)own, mode, offset, length);
+		? (int)sys_ftruncate(own, offset)
+		: (int)sys_fallocate(own, mode, offset, length);
 	if (own >= 0)
-		sys_close((int)own);
+		sys_close(own);
 	op.seg->size_known = 0;
 	/* What a program may well be refused is no failed append. */
 	nfsappend_op_end(&op, 0);

@@ -14,6 +14,10 @@
  * stable storage, or -errno; the segment's size is the end behind them. */
 ssize_t nfsappend_kernel_send(struct nfsappend_op *, uint32_t len);
 
+/* The same at an offset: a write without O_APPEND. */
+ssize_t nfsappend_kernel_send_at(struct nfsappend_op *, uint64_t offset,
+	uint32_t len);
+
 /* As leader, after an append of ours: makes the kernel forget what it has
  * cached of the file, if somebody holds it open for writing, or if local
  * readers would see the append late. No NFS reader or writer is harmed, and

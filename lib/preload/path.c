@@ -10,11 +10,6 @@
 #include "core/pathcall.h"
 #include "preload/path.h"
 
-bool nfsappend_path_of_descriptor(const char *path)
-{
-	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-}
-
 static bool maps(const char *path)
 {
 	return nfsappend_active && nfsappend_depth == 0 && path != NULL &&

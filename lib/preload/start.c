@@ -22,8 +22,8 @@
 #include "preload/start.h"
 #include "preload/stdio_slots.h"
 
-enum { NEW, BUSY, STARTED };
-static int state;
+enum { NEW, BUSY, STARTED = NFSAPPEND_STARTED };
+int nfsappend_start_state;
 static pid_t starter; /* the process in which it is BUSY */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
 static char *const *initial_environment; /* of the constructor */
@@ -111,6 +111,19 @@ static bool inherited(void)
 	return any;
 }
 
+/* A crash message on a file of a kernel mount comes without a word before. */
+static void adopt_stderr(void)
+{
+	struct nfsappend_open *o;
+	int error;
+
+	if (nfsappend_backend == NULL || !nfsappend_placeholder_marked(2))
+		return;
+	o = nfsappend_table_get(2, &error);
+	if (o != NULL)
+		nfsappend_open_put(o);
+}
+
 static void start_once(void)
 {
 	extern char **environ;
@@ -129,49 +142,49 @@ static void start_once(void)
 	nfsappend_server_start();
 	nfsappend_mounts_start();
 	nfsappend_backend_loader = load_module;
-	nfsappend_reals_find();
 	nfsappend_config_read(initial_environment != NULL
 			? initial_environment
 			: environ);
-	if (inherited())
+	if (inherited()) {
+		nfsappend_reals_find(true);
 		/* The first append may come from a handler: load now. */
 		nfsappend_backend = load_module();
-	if (nfsappend_active && nfsappend_placeholder_marked(2) &&
-		nfsappend_backend != NULL) {
-		int error;
-		struct nfsappend_open *o = nfsappend_table_get(2, &error);
-
-		/* A crash message comes without a word before it. */
-		if (o != NULL)
-			nfsappend_open_put(o);
-	}
-	else if (nfsappend_config.nmaps == 0 && nfsappend_config.npaths == 0)
+		adopt_stderr();
+	} else if (nfsappend_config.nmaps == 0 &&
+		nfsappend_config.npaths == 0) {
+		nfsappend_reals_find(false);
 		nfsappend_active = false;
+	} else {
+		nfsappend_reals_find(true);
+	}
 	nfsappend_guard_leave(&guard);
 }
 
-bool nfsappend_start(void)
+bool nfsappend_start_now(void)
 {
 	int new = NEW;
 
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == STARTED)
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
+		STARTED)
 		return nfsappend_active;
 	if (starting) /* a hook called by what we call there */
 		return false;
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NEW)
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) == NEW)
 		__atomic_store_n(&starter, sys_getpid(), __ATOMIC_RELAXED);
-	if (!__atomic_compare_exchange_n(&state, &new, BUSY, false,
-		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_compare_exchange_n(&nfsappend_start_state, &new, BUSY,
+		    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		/* Another thread is at it: this one's open() may be the
 		 * first of a mapped path. */
-		while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != STARTED) {
+		while (__atomic_load_n(&nfsappend_start_state,
+			       __ATOMIC_ACQUIRE) != STARTED) {
 			nfsappend_sys(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 			/* Forked away from it: nobody is at it here. */
 			if (__atomic_load_n(&starter, __ATOMIC_RELAXED) !=
 				sys_getpid())
-				__atomic_store_n(&state, NEW,
+				__atomic_store_n(&nfsappend_start_state, NEW,
 					__ATOMIC_RELEASE);
-			if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NEW)
+			if (__atomic_load_n(&nfsappend_start_state,
+				    __ATOMIC_ACQUIRE) == NEW)
 				return nfsappend_start();
 		}
 		return nfsappend_active;
@@ -182,6 +195,6 @@ bool nfsappend_start(void)
 	start_once();
 	starting = false;
 	errno = saved;
-	__atomic_store_n(&state, STARTED, __ATOMIC_RELEASE);
+	__atomic_store_n(&nfsappend_start_state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
 }

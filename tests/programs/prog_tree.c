@@ -2,6 +2,7 @@
  * directories; names are sorted, since no order is promised. */
 #include "prog.h"
 #include <dirent.h>
+#include <fts.h>
 #include <ftw.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -188,6 +189,70 @@ static void call_nftw(char **a)
 	report("nftw FTW_CHDIR", nftw(a[0], here, 10, FTW_PHYS | FTW_CHDIR));
 }
 
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Walks it, follows the links named "up", leaves "empty" out, and goes twice to
+ * "file". */
+static void fts_walk(char **roots, const char *what, int options)
+{
+	FTS *fts = fts_open(roots, options, by_name);
+	FTSENT *e, *c;
+	int again = 0;
+
+	report(what, fts == NULL ? -1 : 0);
+	if (fts == NULL)
+		return;
+	for (c = fts_children(fts, 0); c != NULL; c = c->fts_link)
+		printf("  root %s %d\n", c->fts_name, c->fts_info);
+	while (errno = 0, (e = fts_read(fts)) != NULL) {
+		printf("  %s %s %s %d level %d %s%s\n", e->fts_path,
+			e->fts_level > 0 ? e->fts_name : "", e->fts_info == FTS_DC ? "cycle" : "",
+			e->fts_info, e->fts_level, error_name(e->fts_errno),
+			e->fts_info == FTS_F && e->fts_statp->st_size > 0
+				? " filled" : "");
+		if (!strcmp(e->fts_name, "up") && e->fts_info == FTS_SL)
+			fts_set(fts, e, FTS_FOLLOW);
+		/* Where glibc's own gives the path back as it found it. */
+		if (!strcmp(e->fts_name, "empty") && !(options & FTS_SEEDOT))
+			fts_set(fts, e, FTS_SKIP);
+		if (!strcmp(e->fts_name, "file") && e->fts_info == FTS_F &&
+			again++ == 0)
+			fts_set(fts, e, FTS_AGAIN);
+		if (e->fts_info != FTS_D)
+			continue;
+		for (c = fts_children(fts, e->fts_level % 2 ? 0 : FTS_NAMEONLY);
+			c != NULL; c = c->fts_link) {
+			printf("    child %s\n", c->fts_name);
+			if (!strcmp(c->fts_name, "dangling"))
+				fts_set(fts, c, FTS_SKIP);
+		}
+	}
+	report("fts_read", errno != 0 ? -1 : 0);
+	report("fts_children 7", fts_children(fts, 7) == NULL ? -1 : 0);
+	report("fts_close", fts_close(fts));
+	fts = fts_open(roots, options, NULL);
+	if (fts != NULL) {
+		fts_read(fts);
+		fts_read(fts);
+		report("fts_close in the middle", fts_close(fts));
+	}
+}
+
+static void call_fts(char **a)
+{
+	char *roots[] = {a[0], "/dev/null", NULL};
+
+	fts_walk(roots, "physical", FTS_PHYSICAL | FTS_NOCHDIR);
+	fts_walk(roots, "logical", FTS_LOGICAL | FTS_NOCHDIR);
+	fts_walk(roots, "follow", FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW);
+	fts_walk(roots, "dots", FTS_PHYSICAL | FTS_NOCHDIR | FTS_SEEDOT);
+	fts_walk(roots, "xdev", FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV);
+	fts_walk(roots, "nostat", FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT);
+}
+
 static void call_realpath(char **a)
 {
 	char buf[4096], *made = canonicalize_file_name(a[0]);
@@ -294,6 +359,7 @@ static const struct {
 	{"scandir", call_scandir},
 	{"glob", call_glob},
 	{"nftw", call_nftw},
+	{"fts", call_fts},
 	{"realpath", call_realpath},
 	{"temporary", call_temporary},
 	{"cd", call_cd},

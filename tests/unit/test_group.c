@@ -64,27 +64,47 @@ static void follower(void *arg)
 	f->result[i] = rig_append(f->record[i]);
 }
 
-/* A ticket is drawn before the record is all there. */
-static bool some_claimed(void)
+/* Records that are all there, and not yet told of what became of them. */
+static unsigned queued_records(void)
 {
-	for (int i = 0; i < NFSAPPEND_SLOTS; i++)
-		if ((q->records[i].word & 0xff) == NFSAPPEND_SLOT_CLAIMED)
-			return true;
-	return false;
+	unsigned n = 0;
+
+	for (int i = 0; i < NFSAPPEND_SLOTS; i++) {
+		uint64_t state = q->records[i].word & 0xff;
+
+		n += state == NFSAPPEND_SLOT_QUEUED ||
+			state == NFSAPPEND_SLOT_TAKEN;
+	}
+	return n;
 }
 
-/* While somebody leads: a process that queues the record, and has done so
- * when this returns. */
+static bool sleeps(pid_t pid)
+{
+	char path[64], state = '?';
+	FILE *stat;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "re");
+	if (stat == NULL)
+		return false;
+	if (fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	fclose(stat);
+	return state == 'S';
+}
+
+/* While somebody leads: a process that queues the record, and sleeps when this
+ * returns, for before that it would try to lead; or has given up again. */
 static unsigned follow(const char *record, unsigned timeout_s)
 {
-	unsigned i = f->n++;
-	uint64_t tickets = q->tickets;
+	unsigned i = f->n++, queued = queued_records();
 
 	f->record[i] = record;
 	f->timeout_s[i] = timeout_s;
 	f->result[i] = -1000;
 	f->pid[i] = unit_fork(follower, (void *)(uintptr_t)i);
-	while (q->tickets == tickets || some_claimed())
+	while ((queued_records() == queued || !sleeps(f->pid[i])) &&
+		f->result[i] == -1000)
 		usleep(200);
 	return i;
 }
@@ -137,6 +157,47 @@ static void no_space(void)
 	CHECK_INT(result(b), 1);
 	CHECK_INT(result(c), -ENOSPC);
 	CHECK_FILE("aaa\nb");
+	check_slots_free();
+}
+
+/* The answer for the rest of a short WRITE is lost, and nothing more can be
+ * learnt: who has a part in the file is told the error. Told the part, it
+ * would send the rest, which may be in. */
+static void in_doubt_behind_a_part(void)
+{
+	unsigned a, b;
+
+	start(NFSAPPEND_GUARDED);
+	lead();
+	a = follow("aaaaaa\n", 0);
+	b = follow("bbbbbb\n", 0);
+	FAKE(.op = FAKE_WRITE, .count = 10);
+	FAKE(.op = FAKE_WRITE, .at = 2, .result = NFSAPPEND_LOST,
+		.executed = true);
+	FAKE(.op = FAKE_GETATTR, .at = 3, .result = -ESTALE);
+	unlead();
+	CHECK_INT(rig_append("own\n"), -ESTALE);
+	CHECK_INT(result(a), 7);
+	CHECK_INT(result(b), -ESTALE);
+	CHECK_HAS(rig_log(), "may be in the file");
+	CHECK_FILE("aaaaaa\nbbbbbb\nown\n");
+	check_slots_free();
+}
+
+/* Another host's record is what our batch begins with: it stays. */
+static void same_as_the_first_of_the_batch(void)
+{
+	unsigned a;
+
+	start(NFSAPPEND_GUARDED);
+	lead();
+	a = follow("aaaa", 0);
+	FAKE(.op = FAKE_WRITE, .result = NFSAPPEND_LOST, .after = "aaaa");
+	unlead();
+	CHECK_INT(rig_append("own"), 3);
+	CHECK_INT(result(a), 4);
+	CHECK_HAS(rig_log(), "[N303]");
+	CHECK_FILE("aaaaaaaaown");
 	check_slots_free();
 }
 
@@ -251,7 +312,7 @@ static void stops_in_write(void *arg)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	lead();
 	CHECK_INT(write(told[1], "", 1), 1);
-	while (q->tickets == 0)
+	while (queued_records() == 0 || !sleeps(f->pid[0]))
 		usleep(200);
 	unlead();
 	CHECK_INT(rig_append("stopped\n"), 8);
@@ -466,6 +527,8 @@ static void dead_sleepers(void)
 static const struct unit_test tests[] = {
 	UNIT_TEST(one_batch),
 	UNIT_TEST(no_space),
+	UNIT_TEST(in_doubt_behind_a_part),
+	UNIT_TEST(same_as_the_first_of_the_batch),
 	UNIT_TEST(other_host_in_the_middle),
 	UNIT_TEST(deadline_of_the_leader),
 	UNIT_TEST(deadline_before_the_write),

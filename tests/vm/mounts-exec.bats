@@ -35,7 +35,7 @@ one_after_the_other() {
 		"$PROGRAMS/prog_inherited" after "$n" >>"$log"' \
 		"$LOGS/log" "$N" "$@" 2>"$BATS_TEST_TMPDIR/err"
 	cat "$BATS_TEST_TMPDIR/err"
-	[ "$(grep -c N408 "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(grep -c N409 "$BATS_TEST_TMPDIR/err")" = 1 ]
 	each_once $((3 * N))
 	[ "$(stats_of protocol | tr '\n' ' ')" = "kernel $PROTOCOL " ]
 }

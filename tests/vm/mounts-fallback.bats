@@ -42,7 +42,7 @@ fallen_back() {
 	cat "$BATS_TEST_TMPDIR/err"
 	each_once "$1"
 	[ "$(stats_of protocol)" = kernel ]
-	[ "$(grep -c N405 "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(grep -c N406 "$BATS_TEST_TMPDIR/err")" = 1 ]
 	[ "$(grep -c '\[N' "$BATS_TEST_TMPDIR/err")" = 1 ]
 }
 
@@ -79,7 +79,7 @@ refused() {
 		nfsappend_p --fallback fail -- bash -c "echo x >>$LOGS/log"' \
 		"$BATS_TEST_DIRNAME/mounts.bash" "$STATS" "$LOGS"
 	echo "$stderr"
-	[[ $stderr = *'N405'* && $stderr = *'Input/output error'* ]]
+	[[ $stderr = *'N406'* && $stderr = *'Input/output error'* ]]
 	[ ! -s "$SERVED/log" ]
 }
 @test "--fallback fail: open() fails" {
@@ -109,7 +109,7 @@ becomes_insecure() {
 becomes_secure() {
 	export_with secure
 	becomes
-	[ "$(grep -c N408 "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(grep -c N409 "$BATS_TEST_TMPDIR/err")" = 1 ]
 }
 @test "the same against a 'secure' export: the kernel's from setuid() on" {
 	on_both_mounts becomes_secure
@@ -120,7 +120,7 @@ sent() {
 		2>"$BATS_TEST_TMPDIR/err"
 	cat "$BATS_TEST_TMPDIR/err"
 	each_once $((3 * N))
-	[ "$(grep -c N408 "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(grep -c N409 "$BATS_TEST_TMPDIR/err")" = 1 ]
 }
 @test "a descriptor sent to a program without us" {
 	on_both_mounts sent
