@@ -51,6 +51,11 @@ struct nfsappend_file {
 	_Atomic int some_fd; /* a descriptor of it, as of the last use: look
 			      * whether it still is one */
 	_Atomic uint64_t may_write; /* of which mode and owner W_OK was said */
+	/* The size that the kernel's client has just fetched for an open(), and
+	 * when that began (CLOCK_MONOTONIC ns, 0: none): on NFSv3 it stands
+	 * for the first guard, once. */
+	_Atomic uint64_t open_size;
+	_Atomic int64_t open_time;
 	_Atomic int64_t poked; /* CLOCK_MONOTONIC ns; local readers were told */
 };
 

@@ -28,6 +28,7 @@ struct taking {
 	int fd;
 	uint32_t accmode;
 	int flags; /* of open(); 0: inherited */
+	int64_t began; /* open(): CLOCK_MONOTONIC ns */
 	bool created;
 	bool keep; /* the descriptor: as it is */
 	struct statx stx;
@@ -371,6 +372,34 @@ static int fall_back(struct taking *t)
 	return 0;
 }
 
+/* The permission to write, which open(O_RDONLY) did not ask for. Asked once
+ * for a mode and owner. */
+static int may_write(struct taking *t)
+{
+	char link[40];
+	uint64_t is = UINT64_C(1) << 63 | ((uint64_t)t->stx.stx_mode << 40 ^
+		(uint64_t)t->stx.stx_uid << 20 ^ t->stx.stx_gid);
+	long r;
+
+	if (t->file != NULL && atomic_load(&t->file->may_write) == is)
+		return 0;
+#ifdef SYS_faccessat2
+	r = nfsappend_sys(SYS_faccessat2, t->fd, (long)"", W_OK,
+		AT_EACCESS | AT_EMPTY_PATH, 0, 0);
+#else
+	r = -ENOSYS;
+#endif
+	if (r == -ENOSYS || r == -EPERM || r == -EINVAL) {
+		/* As the real user, which is nearly always the same one. */
+		snprintf(link, sizeof link, "/proc/self/fd/%d", t->fd);
+		r = nfsappend_sys(SYS_faccessat, AT_FDCWD, (long)link, W_OK,
+			0, 0, 0);
+	}
+	if (r == 0 && t->file != NULL)
+		atomic_store(&t->file->may_write, is);
+	return (int)r;
+}
+
 /* The descriptor's file, served by us or by the kernel. 0, NOT_OURS (and the
  * descriptor is the kernel's alone), -errno. */
 static int take(struct taking *t)
@@ -383,7 +412,9 @@ static int take(struct taking *t)
 		return leave_to_kernel(t);
 	}
 	f = t->file;
-	if (!nfsappend_file_by_kernel(f)) {
+	if (t->flags != 0 && !t->created)
+		r = may_write(t);
+	if (r == 0 && !nfsappend_file_by_kernel(f)) {
 		r = begin_serving(t);
 		if (r != 0) {
 			t->error = r;
@@ -516,34 +547,6 @@ static bool wanted(struct taking *t, int dirfd, const char *path, int flags)
 			nfsappend_paths_match(t->path));
 }
 
-/* The permission to write, which open(O_RDONLY) did not ask for. Asked once
- * for a mode and owner. */
-static int may_write(struct taking *t)
-{
-	char link[40];
-	uint64_t is = UINT64_C(1) << 63 | ((uint64_t)t->stx.stx_mode << 40 ^
-		(uint64_t)t->stx.stx_uid << 20 ^ t->stx.stx_gid);
-	long r;
-
-	if (t->file != NULL && atomic_load(&t->file->may_write) == is)
-		return 0;
-#ifdef SYS_faccessat2
-	r = nfsappend_sys(SYS_faccessat2, t->fd, (long)"", W_OK,
-		AT_EACCESS | AT_EMPTY_PATH, 0, 0);
-#else
-	r = -ENOSYS;
-#endif
-	if (r == -ENOSYS || r == -EPERM || r == -EINVAL) {
-		/* As the real user, which is nearly always the same one. */
-		snprintf(link, sizeof link, "/proc/self/fd/%d", t->fd);
-		r = nfsappend_sys(SYS_faccessat, AT_FDCWD, (long)link, W_OK,
-			0, 0, 0);
-	}
-	if (r == 0 && t->file != NULL)
-		atomic_store(&t->file->may_write, is);
-	return (int)r;
-}
-
 /* After the one open(): the entry in the table. fd, or -errno. */
 static int enter(struct taking *t)
 {
@@ -566,14 +569,17 @@ static int enter(struct taking *t)
 	sys_fcntl(t->fd, F_SETSIG,
 		t->accmode == O_RDWR ? NFSAPPEND_MARKER_RDWR
 				     : NFSAPPEND_MARKER);
-	r = t->created ? 0 : may_write(t);
-	if (r == 0)
-		r = take(t);
+	r = take(t);
 	if (r == NFSAPPEND_NOT_OURS) {
 		if (t->flags & O_TRUNC)
 			sys_ftruncate(t->fd, 0);
 		nfsappend_table_opened(t->fd);
 		return t->fd;
+	}
+	if (r == 0 && t->mount.target.version == 3 && t->mount.cto &&
+		!t->created && !(t->flags & O_TRUNC)) {
+		atomic_store(&t->file->open_size, t->stx.stx_size);
+		atomic_store(&t->file->open_time, t->began);
 	}
 	if (r == 0 && t->flags & O_TRUNC && !t->created)
 		r = nfsappend_file_by_kernel(t->file)
@@ -645,6 +651,7 @@ int nfsappend_mounted_open(int dirfd, const char *path, int flags, mode_t mode)
 	for (int tries = 0; tries < 2; tries++) {
 		/* Without the guard: it may wait for the server, and signals
 		 * kill. */
+		t->began = nfsappend_now();
 		r = t->fd = open_placeholder(t, dirfd, path, mode);
 		if (r < 0)
 			break;

@@ -136,6 +136,7 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 static inline bool plainly_elsewhere(const char *path, int flags)
 {
 	return path != NULL && path[0] == '/' && !(flags & O_CREAT) &&
+		!(flags & O_APPEND && nfsappend_config.npaths > 0) &&
 		nfsappend_start_state == NFSAPPEND_STARTED &&
 		!nfsappend_config.any_local &&
 		!nfsappend_path_of_descriptor(path) &&

@@ -11,6 +11,7 @@ setup_file() {
 	build host
 	build placeholder
 	build reader
+	build rounds
 	build inherited
 	build inherited -o static -static
 }
@@ -133,4 +134,41 @@ languages() {
 }
 @test "php's error_log and ruby's Logger, which lock the file" {
 	on_both_mounts languages
+}
+
+# all_rpcs COMMAND...: what the kernel's client sends for it, in $SENT and, of
+# the kind ACCESS, in $ASKED.
+all_rpcs() {
+	local before asked
+	before=$(kernel_rpcs ALL)
+	asked=$(kernel_rpcs ACCESS)
+	"$@"
+	ASKED=$(($(kernel_rpcs ACCESS) - asked))
+	SENT=$(($(kernel_rpcs ALL) - before - ASKED))
+}
+
+# After each change by another client, which we are, the kernel's client asks
+# on NFSv3 at the next open whether it may (ACCESS): shown, not counted.
+few_rpcs() {
+	local n kernel
+	n=$(count 1000 100)
+	echo first >"$LOGS/plain"
+	echo first >"$LOGS/log"
+	# Connections, state: counted apart.
+	"$PROGRAMS/prog_rounds" "$LOGS/plain" 1 sync
+	nfsappend_p -- "$PROGRAMS/prog_rounds" "$LOGS/log" 1
+	rm "$STATS"
+	all_rpcs "$PROGRAMS/prog_rounds" "$LOGS/plain" "$n" sync
+	kernel=$SENT
+	echo "RPCs for $n rounds: the kernel alone $SENT and $ASKED ACCESS"
+	KERNEL_WRITES=$(kernel_rpcs WRITE)
+	all_rpcs nfsappend_p -- "$PROGRAMS/prog_rounds" "$LOGS/log" "$n"
+	echo "with us $SENT and $ASKED ACCESS of the kernel's," \
+		"$(stats_of rpcs) of ours"
+	[ $((SENT + $(stats_of rpcs))) -le $((kernel + n / 20)) ]
+	[ "$(wc -c <"$SERVED/log")" = $(((n + 1) * 100 + 6)) ]
+	only_we_wrote
+}
+@test "open, append, close for each record: no more RPCs than the kernel with O_SYNC" {
+	on_both_mounts few_rpcs
 }
