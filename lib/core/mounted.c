@@ -576,6 +576,8 @@ static int enter(struct taking *t)
 		nfsappend_table_opened(t->fd);
 		return t->fd;
 	}
+	if (r == 0)
+		atomic_store(&t->file->opened, t->began);
 	if (r == 0 && t->mount.target.version == 3 && t->mount.cto &&
 		!t->created && !(t->flags & O_TRUNC)) {
 		atomic_store(&t->file->open_size, t->stx.stx_size);

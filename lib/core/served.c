@@ -155,12 +155,11 @@ void nfsappend_kernel_poke(struct nfsappend_op *op)
 	bool must = atomic_load(&op->seg->held_writable);
 	int fd;
 
-	if (!must && now - before < READERS_NS)
+	/* One that is opened for each record is seen at its next open. */
+	if (!must && (now - before < READERS_NS ||
+			     now - atomic_load(&f->opened) < READERS_NS))
 		return;
 	atomic_store(&f->poked, now);
-	/* One that is opened for each record is seen at its next open. */
-	if (!must && before == 0)
-		return;
 	fd = nfsappend_kernel_fd(f);
 	if (fd < 0 || nfsappend_lock_held(fd))
 		return;

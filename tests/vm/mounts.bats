@@ -172,3 +172,36 @@ few_rpcs() {
 @test "open, append, close for each record: no more RPCs than the kernel with O_SYNC" {
 	on_both_mounts few_rpcs
 }
+
+# crashes HOW TEXT: what it says on a managed descriptor 2 is in the log, with
+# appends of another process before and after.
+crashes() {
+	local program=$PROGRAMS/prog_crash
+	[ "$1" != asan ] || program=$PROGRAMS/prog_asan
+	rm -f "$SERVED/log"
+	# shellcheck disable=SC2016
+	nfsappend_p -- bash -c 'ulimit -c 0
+		echo before >>"$0"
+		exec 2>>"$0"
+		echo before too >&2
+		"$1" "$2"
+		echo after >>"$0"' "$LOGS/log" "$program" "$1" || :
+	cat "$SERVED/log"
+	grep -q "$2" "$SERVED/log"
+	[ "$(grep -c '^before' "$SERVED/log")" = 2 ]
+	[ "$(tail -n 1 "$SERVED/log")" = after ]
+	! tr -d '\n' <"$SERVED/log" | grep -q '[^[:print:][:space:]]'
+}
+crash_messages() {
+	crashes free 'free(): invalid pointer'
+	crashes stack 'stack smashing detected'
+	crashes backtrace 'prog_crash.*\[0x'
+	[ ! -x "$PROGRAMS/prog_asan" ] ||
+		crashes asan 'AddressSanitizer: heap-buffer-overflow\|ASan cannot proceed'
+}
+@test "crash messages on descriptor 2 land in the log" {
+	build crash -w -fstack-protector-all
+	! type clang >/dev/null || clang -w -fsanitize=address -o "$PROGRAMS/prog_asan" \
+		"$BATS_TEST_DIRNAME/../programs/prog_crash.c" || :
+	on_both_mounts crash_messages
+}
