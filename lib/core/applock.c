@@ -1,88 +1,78 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * /proc/self/fdinfo/N has a line for each lock of the open file description,
- * whoever set it; /proc/locks names the process that set it. Lines: "lock:\t1:
- * FLOCK  ADVISORY  WRITE 1234 00:2b:5678 0 EOF" (proc(5)).
- */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 #include "core/applock.h"
-#include "core/process.h"
 
-#define TEXT 4096
-#define ANCESTORS 64
+#define NFS_MAGIC 0x6969 /* NFS_SUPER_MAGIC, linux/magic.h */
+/* struct nfs_fh behind the two words of the fileid, the type and the length,
+ * fs/nfs/export.c */
+#define HANDLE_AT 14
 
-static long read_text(const char *path, char *text, size_t room)
+/* A line "lock:\t1: FLOCK  ADVISORY  WRITE PID MAJOR:MINOR:INODE 0 EOF" of
+ * that inode (proc(5))? */
+static bool write_lock_in(const char *text, uint64_t inode)
 {
-	long fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n = 0, r;
+	const char *line = text;
 
-	if (fd < 0)
-		return fd;
-	while ((r = sys_read((int)fd, text + n, room - 1 - (size_t)n)) > 0)
-		n += r;
-	sys_close((int)fd);
-	text[n] = '\0';
-	return n;
-}
+	while ((line = strstr(line, "lock:\t")) != NULL) {
+		const char *end = strchr(line, '\n');
+		const char *write = strstr(line, " WRITE ");
+		unsigned long long found;
 
-/* Of a line with a write lock on that file, the process; 0: another line. */
-static long writer(const char *line, size_t n, const struct nfsappend_file *f)
-{
-	char copy[160], *at, *word;
-	unsigned major, minor;
-	unsigned long long ino;
-	long pid = 0;
-
-	if (n >= sizeof copy)
-		return 0;
-	memcpy(copy, line, n);
-	copy[n] = '\0';
-	at = strstr(copy, " WRITE ");
-	if (at == NULL || strstr(copy, "->") != NULL)
-		return 0;
-	at += 7;
-	pid = strtol(at, &word, 10);
-	if (sscanf(word, " %x:%x:%llu", &major, &minor, &ino) != 3 ||
-		ino != f->fileid || makedev(major, minor) != f->device)
-		return 0;
-	/* -1: of an open file description (F_OFD_SETLK) */
-	return pid != 0 ? pid : -1;
-}
-
-/* Calls for each line; true as soon as it says so. */
-static bool any_line(const char *text, const struct nfsappend_file *f,
-	bool (*is)(long pid, void *arg), void *arg)
-{
-	for (; *text != '\0'; text += *text == '\n') {
-		size_t n = strcspn(text, "\n");
-		long pid = writer(text, n, f);
-
-		if (pid != 0 && is(pid, arg))
+		if (write != NULL && (end == NULL || write < end) &&
+			sscanf(write, " WRITE %*d %*x:%*x:%llu", &found) == 1 &&
+			found == inode)
 			return true;
-		text += n;
+		line++;
 	}
 	return false;
 }
 
-bool nfsappend_lock_held(int fd)
+/* The kernel's client knows files by the server's handles. Not with NFSv4.0:
+ * there the number alone must do. */
+static bool other_file(int fd, const struct nfsappend_fh *fh)
 {
-	char path[48], text[TEXT];
+	struct {
+		struct file_handle head;
+		uint8_t data[MAX_HANDLE_SZ];
+	} h = {.head.handle_bytes = sizeof h.data};
+	int mount;
+	uint16_t len;
 
-	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-	return read_text(path, text, sizeof text) > 0 &&
-		strstr(text, "\nlock:") != NULL;
+	if (nfsappend_sys(SYS_name_to_handle_at, fd, (long)"", (long)&h.head,
+		    (long)&mount, AT_EMPTY_PATH, 0) != 0 ||
+		h.head.handle_bytes < HANDLE_AT)
+		return false;
+	memcpy(&len, h.data + HANDLE_AT - 2, sizeof len);
+	return len <= sizeof h.data - HANDLE_AT &&
+	       (len != fh->len || memcmp(h.data + HANDLE_AT, fh->data, len) != 0);
 }
 
-static bool yes(long pid, void *arg)
+static bool locked_by(int info, const char *name, const struct nfsappend_file *f)
 {
-	(void)pid;
-	(void)arg;
-	return true;
+	char text[2048];
+	struct statfs fs;
+	long fd = sys_openat(info, name, O_RDONLY | O_CLOEXEC, 0), n;
+
+	if (fd < 0)
+		return false;
+	n = sys_read(fd, text, sizeof text - 1);
+	sys_close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (!write_lock_in(text, f->fileid))
+		return false;
+	fd = atoi(name);
+	return nfsappend_sys(SYS_fstatfs, fd, (long)&fs, 0, 0, 0, 0) == 0 &&
+	       fs.f_type == NFS_MAGIC && !other_file((int)fd, &f->key.fh);
 }
 
 struct dirent64 {
@@ -93,10 +83,9 @@ struct dirent64 {
 	char name[];
 };
 
-/* A descriptor of this process whose description holds it. */
-static bool by_descriptor(const struct nfsappend_file *f)
+bool nfsappend_applock_ours(const struct nfsappend_file *f)
 {
-	char entries[TEXT] __attribute__((aligned(8))), text[TEXT], path[300];
+	char entries[2048] __attribute__((aligned(8)));
 	long dir = sys_openat(AT_FDCWD, "/proc/self/fdinfo",
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	bool found = false;
@@ -104,60 +93,14 @@ static bool by_descriptor(const struct nfsappend_file *f)
 
 	if (dir < 0)
 		return false;
-	while (!found &&
-		(n = sys_getdents64((int)dir, entries, sizeof entries)) > 0) {
-		for (long at = 0; at < n && !found;) {
+	while (!found && (n = sys_getdents64(dir, entries, sizeof entries)) > 0)
+		for (long at = 0; !found && at < n;) {
 			struct dirent64 *e = (struct dirent64 *)(entries + at);
 
 			at += e->reclen;
-			if (e->name[0] == '.')
-				continue;
-			snprintf(path, sizeof path, "/proc/self/fdinfo/%s",
-				e->name);
-			found = read_text(path, text, sizeof text) > 0 &&
-				any_line(text, f, yes, NULL);
+			if (e->name[0] != '.')
+				found = locked_by((int)dir, e->name, f);
 		}
-	}
-	sys_close((int)dir);
-	return found;
-}
-
-static long parent_of(long pid)
-{
-	char path[40], text[512], *at;
-
-	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-	if (read_text(path, text, sizeof text) <= 0 ||
-		(at = strrchr(text, ')')) == NULL)
-		return 0;
-	return strlen(at) > 4 ? strtol(at + 4, NULL, 10) : 0;
-}
-
-static bool is_ancestor(long pid, void *arg)
-{
-	long me = nfsappend_process->pid;
-
-	(void)arg;
-	for (int i = 0; i < ANCESTORS && me > 1; i++) {
-		if (me == pid)
-			return true;
-		me = parent_of(me);
-	}
-	return false;
-}
-
-bool nfsappend_lock_ours(struct nfsappend_file *f)
-{
-	char *text;
-	bool found = by_descriptor(f);
-
-	if (found)
-		return true;
-	text = nfsappend_pages(16 * TEXT);
-	if (text == NULL)
-		return false;
-	found = read_text("/proc/locks", text, 16 * TEXT) > 0 &&
-		any_line(text, f, is_ancestor, NULL);
-	sys_munmap(text, 16 * TEXT);
+	sys_close(dir);
 	return found;
 }

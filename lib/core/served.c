@@ -8,6 +8,7 @@
 
 #include "core/applock.h"
 #include "core/errname.h"
+#include "core/heldlock.h"
 #include "core/log.h"
 #include "core/mounted.h"
 #include "core/served.h"
@@ -70,7 +71,8 @@ static int lock_among_hosts(struct nfsappend_op *op, int fd)
 			return 1;
 		if (r != -EAGAIN && r != -EACCES)
 			return 0; /* no locks there */
-		if (nfsappend_lock_ours(op->file))
+		if (nfsappend_applock_ours(op->file) ||
+			nfsappend_lock_of_ancestor(op->file))
 			return 0;
 		if (nfsappend_wait_sleep(&op->w, 5 * MS) != 0)
 			return -EIO;

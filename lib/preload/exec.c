@@ -21,6 +21,7 @@
 #include "core/program.h"
 #include "core/query.h"
 #include "core/stats.h"
+#include "preload/foreign.h"
 #include "preload/path.h"
 #include "preload/start.h"
 #include "preload/stdio_slots.h"
@@ -116,11 +117,33 @@ static bool refuse_descriptor(int fd)
 	return true;
 }
 
+static void warn_foreign(const char *path)
+{
+	if (nfsappend_active)
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_UNSUPPORTED,
+			"%s: a program of another C library runs without "
+			"nfsappend; what it writes to mapped files fails; use "
+			"one that is linked against glibc",
+			path);
+}
+
+/* envp for the program: as it is, or without us. */
+#define ENVIRONMENT_FOR(dirfd, path, search, envp)                             \
+	do {                                                                   \
+		size_t room_ = nfsappend_foreign_room(envp);                   \
+		if (room_ > 0 && nfsappend_foreign((dirfd), (path), (search))) { \
+			warn_foreign(path);                                    \
+			(envp) = nfsappend_foreign_environment((envp),         \
+				alloca(room_));                                \
+		}                                                              \
+	} while (0)
+
 NFSAPPEND_HOOK int execve(const char *path, char *const argv[],
 	char *const envp[])
 {
 	hand_on(AT_FDCWD, path, envp);
 	image_ends();
+	ENVIRONMENT_FOR(AT_FDCWD, path, false, envp);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		refuse_program(AT_FDCWD, path),
 		NFSAPPEND_REAL(execve)(path, argv, envp));
@@ -128,11 +151,7 @@ NFSAPPEND_HOOK int execve(const char *path, char *const argv[],
 
 NFSAPPEND_HOOK int execv(const char *path, char *const argv[])
 {
-	hand_on(AT_FDCWD, path, environ);
-	image_ends();
-	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
-		refuse_program(AT_FDCWD, path),
-		NFSAPPEND_REAL(execv)(path, argv));
+	return execve(path, argv, environ);
 }
 
 /* Without a slash it is looked for in $PATH, by glibc. */
@@ -141,6 +160,7 @@ NFSAPPEND_HOOK int execvpe(const char *file, char *const argv[],
 {
 	hand_on_found(file, envp);
 	image_ends();
+	ENVIRONMENT_FOR(AT_FDCWD, file, true, envp);
 	if (strchr(file, '/') == NULL)
 		return NFSAPPEND_REAL(execvpe)(file, argv, envp);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, file, false,
@@ -168,6 +188,7 @@ NFSAPPEND_HOOK int execveat(int fd, const char *path, char *const argv[],
 	image_ends();
 	if (flags & AT_EMPTY_PATH && path[0] == '\0' && refuse_descriptor(fd))
 		return -1;
+	ENVIRONMENT_FOR(fd, path, false, envp);
 	NFSAPPEND_PATH_CALL(fd, path, false, refuse_program(fd, path),
 		NFSAPPEND_REAL(execveat)(fd, path, argv, envp, flags));
 }
@@ -241,6 +262,7 @@ NFSAPPEND_HOOK int posix_spawn(pid_t *pid, const char *path,
 
 	if (r != 0)
 		return r;
+	ENVIRONMENT_FOR(AT_FDCWD, path, false, envp);
 	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
 	by = executable(path) ? trampoline(path, envp) : NULL;
 	if (by != NULL)
@@ -264,6 +286,7 @@ NFSAPPEND_HOOK int posix_spawnp(pid_t *pid, const char *file,
 		by = trampoline(path, envp);
 	if (by != NULL)
 		return spawn_by(by, pid, path, actions, attr, argv, envp);
+	ENVIRONMENT_FOR(AT_FDCWD, file, true, envp);
 	return NFSAPPEND_REAL(posix_spawnp)(pid, file, actions, attr, argv,
 		envp);
 }

@@ -18,6 +18,7 @@
 #include "core/server.h"
 #include "core/sockets.h"
 #include "core/table.h"
+#include "preload/hook.h"
 #include "preload/real.h"
 #include "preload/start.h"
 #include "preload/stdio_slots.h"
@@ -39,6 +40,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv,
 	(void)argc;
 	(void)argv;
 	initial_environment = envp;
+	nfsappend_reals_start();
 	nfsappend_stdio_patch();
 }
 
@@ -51,9 +53,20 @@ static const struct nfsappend_services services = {
 };
 
 /* A sanitizer's dlopen() refuses RTLD_DEEPBIND; its malloc is used then, and
- * appends from handlers that interrupted malloc are not safe there. */
+ * appends from handlers that interrupted malloc are not safe there. gcc's, when
+ * linked into the program, shows nothing of itself but what it intercepts. */
 static bool sanitized(void)
 {
+	Dl_info by;
+	const char *slash;
+
+	if (dladdr((void *)dlopen, &by) != 0) {
+		slash = strrchr(by.dli_fname, '/');
+		slash = slash != NULL ? slash + 1 : by.dli_fname;
+		if (strncmp(slash, "libc.so", 7) != 0 &&
+			strncmp(slash, "libdl.so", 8) != 0)
+			return true;
+	}
 	return dlsym(RTLD_DEFAULT, "__asan_init") != NULL ||
 		dlsym(RTLD_DEFAULT, "__tsan_init") != NULL ||
 		dlsym(RTLD_DEFAULT, "__msan_init") != NULL;
@@ -107,7 +120,7 @@ static bool inherited(void)
 
 	for (int fd = 0; fd <= 2 && !any; fd++)
 		any = nfsappend_placeholder_marked(fd) ||
-			nfsappend_mounted_candidate(fd);
+			nfsappend_mounted_named(fd);
 	return any;
 }
 
@@ -145,18 +158,10 @@ static void start_once(void)
 	nfsappend_config_read(initial_environment != NULL
 			? initial_environment
 			: environ);
-	if (inherited()) {
-		nfsappend_reals_find(true);
-		/* The first append may come from a handler: load now. */
-		nfsappend_backend = load_module();
-		adopt_stderr();
-	} else if (nfsappend_config.nmaps == 0 &&
-		nfsappend_config.npaths == 0) {
-		nfsappend_reals_find(false);
+	if (nfsappend_config.nmaps == 0 && nfsappend_config.npaths == 0 &&
+		!inherited())
 		nfsappend_active = false;
-	} else {
-		nfsappend_reals_find(true);
-	}
+	nfsappend_reals_find();
 	nfsappend_guard_leave(&guard);
 }
 
@@ -197,4 +202,41 @@ bool nfsappend_start_now(void)
 	errno = saved;
 	__atomic_store_n(&nfsappend_start_state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
+}
+
+static bool has_paths(void)
+{
+	static const char name[] = "NFSAPPEND_PATHS=";
+
+	for (char *const *e = initial_environment; e != NULL && *e != NULL; e++)
+		if (strncmp(*e, name, sizeof name - 1) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The first append to an inherited standard output may come from a handler,
+ * in the middle of malloc(). So the module is loaded before main(): here, where
+ * no lock of libc's or of an allocator's is held by anybody.
+ */
+typedef int main_fn(int, char **, char **);
+extern int __libc_start_main(main_fn *, int, char **, void (*)(void),
+	void (*)(void), void (*)(void), void *);
+
+NFSAPPEND_HOOK int __libc_start_main(main_fn *program, int argc, char **argv,
+	void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+	void *stack_end)
+{
+	/* Files on kernel mounts are known by the configuration only. */
+	if ((inherited() || has_paths()) && nfsappend_start() &&
+		inherited() && nfsappend_backend == NULL) {
+		struct nfsappend_guard guard;
+
+		nfsappend_guard_enter(&guard);
+		nfsappend_backend = load_module();
+		adopt_stderr();
+		nfsappend_guard_leave(&guard);
+	}
+	return NFSAPPEND_REAL(__libc_start_main)(program, argc, argv, init,
+		fini, rtld_fini, stack_end);
 }
