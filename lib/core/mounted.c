@@ -692,7 +692,8 @@ static int adopt(struct taking *t, bool marked)
 		!nfsappend_mount_find(&t->stx, &t->mount) ||
 		path_of(t->fd, t->path, sizeof t->path) != 0)
 		return NFSAPPEND_NOT_OURS;
-	if (!marked && !nfsappend_paths_match(t->path))
+	if (!marked && (!nfsappend_paths_match(t->path) ||
+			       (!t->keep && nfsappend_needs_proxy())))
 		return NFSAPPEND_NOT_OURS;
 	/* Who may not read it keeps it as it is. */
 	if (!marked && t->fd != 2 && !t->keep)

@@ -34,7 +34,9 @@ int nfsappend_kernel_fd(struct nfsappend_file *f)
 {
 	int fd = atomic_load(&f->some_fd);
 
-	return is_of(f, fd) ? fd : -EBADF;
+	/* The number may have become another open of the same file, which is
+	 * the program's alone. */
+	return is_of(f, fd) && nfsappend_placeholder_marked(fd) ? fd : -EBADF;
 }
 
 /* An open file description's lock on the mutex byte (fcntl(2)): apart from
