@@ -161,7 +161,7 @@ static void read_options(struct nfsappend_mount *m, const char *source,
 
 /* Fields of a line, proc_pid_mountinfo(5): id parent major:minor root point
  * options optional... - type source options. */
-static bool read_line(char *line, uint64_t id, uint64_t dev,
+bool nfsappend_mount_line(char *line, uint64_t id, uint64_t dev,
 	struct nfsappend_mount *m)
 {
 	char *field[6], *end, *tail = strstr(line, " - ");
@@ -223,7 +223,7 @@ static bool look_up(uint64_t id, uint64_t dev, struct nfsappend_mount *m)
 	if (text == NULL)
 		return false;
 	while (!found && (line = strsep(&at, "\n")) != NULL)
-		found = read_line(line, id, dev, m);
+		found = nfsappend_mount_line(line, id, dev, m);
 	sys_munmap(text, TEXT_MAX);
 	return found;
 }

@@ -45,4 +45,9 @@ void nfsappend_mounts_start(void);
  * nobody could reach has target.version 0. With the guard held. */
 bool nfsappend_mount_find(const struct statx *, struct nfsappend_mount *);
 
+/* Is that line of mountinfo (taken apart in place) of an NFS mount with this id
+ * (0: any) and device? */
+bool nfsappend_mount_line(char *line, uint64_t id, uint64_t device,
+	struct nfsappend_mount *);
+
 #endif
