@@ -3,6 +3,7 @@
  * to descriptor FD (1), which it has from its parent, one write(2) each.
  * Built static too: then no shim can be in it. A write that fails ends it.
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,19 +3,15 @@
  * opened for appending. Run on a plain kernel mount and under the shim, the
  * output must be the same.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static const char *error(long r)
 {
-	return r >= 0 ? "ok" : strerrorname_np(errno);
+	return r >= 0 ? "ok" : error_name(errno);
 }
 
 #define SAY(call)                                                              \

@@ -3,6 +3,7 @@
  * (0: flat out), until it has had BYTES bytes; writes them to stdout, and to
  * stderr how many NUL bytes there were among them. Ends with 3 after 60 s.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

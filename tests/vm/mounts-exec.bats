@@ -21,7 +21,7 @@ setup_file() {
 setup() {
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	begin
-	N=$(count 2000 100)
+	N=$(count 2000 30)
 }
 
 # one_after_the_other COMMAND...: a shell under us appends, then the command
@@ -76,11 +76,10 @@ without_environment() {
 	on_both_mounts without_environment
 }
 
-# shellcheck disable=SC2016
 by_python() {
-	both_ways python3 -c 'import subprocess, sys
+	one_after_the_other python3 -c 'import subprocess, sys
 sys.exit(subprocess.call(sys.argv[1:]))' "$PROGRAMS/prog_static" vfork
-	both_ways python3 -c 'import os, sys
+	at_the_same_time python3 -c 'import os, sys
 pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ,
 	file_actions=[(os.POSIX_SPAWN_DUP2, 1, 9), (os.POSIX_SPAWN_DUP2, 9, 1)])
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' \

@@ -19,7 +19,7 @@ setup_file() {
 setup() {
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	begin
-	N=$(count 2000 50)
+	N=$(count 2000 20)
 }
 
 # The export anew, with these options besides.

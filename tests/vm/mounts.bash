@@ -78,7 +78,7 @@ build() {
 	shift
 	[ "${1-}" != -o ] || { out=$2; shift 2; }
 	[ -x "$PROGRAMS/prog_$out" ] ||
-		cc -std=gnu11 -D_GNU_SOURCE -O1 "$@" -o "$PROGRAMS/prog_$out" \
+		cc -std=gnu11 -O1 "$@" -o "$PROGRAMS/prog_$out" \
 			"$BATS_TEST_DIRNAME/../programs/prog_$name.c"
 }
 
