@@ -3,6 +3,7 @@
  * opened for appending. Run on a plain kernel mount and under the shim, the
  * output must be the same.
  */
+#define _GNU_SOURCE
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
