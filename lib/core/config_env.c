@@ -103,6 +103,7 @@ static void read_timeout(const char *value)
 		return;
 	}
 	nfsappend_config.timeout_s = (unsigned)v;
+	nfsappend_config.timeout_given = true;
 }
 
 static void read_fallback(const char *value)
@@ -300,11 +301,9 @@ int nfsappend_config_read(char *const envp[])
 		bad("NFSAPPEND_RUNTIME", value, "not an absolute path");
 	else
 		nfsappend_config.runtime = keep(value);
-	if (lookup(envp, "NFSAPPEND_PATHS") != NULL)
-		nfsappend_log(NFSAPPEND_DEBUG, NFSAPPEND_MSG_BAD_PATHS,
-			"NFSAPPEND_PATHS: this version serves no kernel "
-			"mounts; appends there go through the kernel as "
-			"without nfsappend (use NFSAPPEND_MAP)");
+	value = lookup(envp, "NFSAPPEND_PATHS");
+	if (value != NULL && nfsappend_config_paths(value) != 0)
+		return -ENOMEM;
 	value = lookup(envp, "NFSAPPEND_MAP");
 	return value != NULL ? read_maps(value) : 0;
 }

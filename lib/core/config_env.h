@@ -25,6 +25,15 @@ struct nfsappend_map {
 	struct nfsappend_target target;
 };
 
+/* An entry of NFSAPPEND_PATHS. */
+struct nfsappend_paths {
+	char dir[NFSAPPEND_DIR_MAX]; /* absolute, normal, no trailing '/' */
+	unsigned len;
+	/* "": dir is a file, or what is below it; else the files right in dir
+	 * whose name the pattern matches. */
+	char pattern[NFSAPPEND_NAME_MAX + 1];
+};
+
 enum nfsappend_sharing_setting {
 	NFSAPPEND_SHARING_AUTO,
 	NFSAPPEND_SHARING_SINGLE,
@@ -36,8 +45,11 @@ struct nfsappend_config {
 	struct nfsappend_map *maps; /* longest DIR first */
 	unsigned nmaps;
 	bool any_local; /* some map's DIR exists on this host */
+	struct nfsappend_paths *paths; /* on kernel NFS mounts */
+	unsigned npaths;
 	enum nfsappend_sharing_setting sharing;
 	unsigned timeout_s; /* 0: for ever */
+	bool timeout_given; /* else a kernel mount's own counts there */
 	bool fallback_fails; /* NFSAPPEND_FALLBACK=fail; for kernel mounts */
 	const char *runtime; /* NULL: the default places */
 	const char *stats;   /* NULL: none; "stderr" or an absolute path */
@@ -50,6 +62,11 @@ int nfsappend_config_read(char *const envp[]);
 
 /* Why what is below a dropped map fails, once. */
 void nfsappend_config_tell_dropped(const struct nfsappend_map *);
+
+/* config_paths.c: NFSAPPEND_PATHS. 0 or -ENOMEM. */
+int nfsappend_config_paths(const char *value);
+/* Is the absolute, normal path one of them? */
+bool nfsappend_paths_match(const char *path);
 
 /* The effective sharing mode for a server of that NFS version. */
 enum nfsappend_sharing nfsappend_config_sharing(unsigned version);

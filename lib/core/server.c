@@ -174,6 +174,22 @@ static const char *cure(int error)
 	}
 }
 
+static void tell_unreachable(const struct nfsappend_server *s,
+	const struct nfsappend_waiting *w, const char *why, int error)
+{
+	if (error == -EIO && w->wait.deadline != 0 &&
+		nfsappend_now() >= w->wait.deadline)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_CONTACT,
+			"%s cannot be reached: no answer in the time of "
+			"NFSAPPEND_TIMEOUT; see that the server and the "
+			"network work",
+			s->name);
+	else
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_CONTACT,
+			"%s cannot be reached: %s; %s", s->name, why,
+			cure(error));
+}
+
 int nfsappend_server_contact(
 	struct nfsappend_server *s, struct nfsappend_waiting *w)
 {
@@ -203,19 +219,10 @@ int nfsappend_server_contact(
 		} else {
 			if (r > 0)
 				r = -EIO;
-			if (r == -EIO && w->wait.deadline != 0 &&
-				nfsappend_now() >= w->wait.deadline)
-				nfsappend_log(NFSAPPEND_ERROR,
-					NFSAPPEND_MSG_CONTACT,
-					"%s cannot be reached: no answer in "
-					"the time of NFSAPPEND_TIMEOUT; see "
-					"that the server and the network work",
-					s->name);
-			else
-				nfsappend_log(NFSAPPEND_ERROR,
-					NFSAPPEND_MSG_CONTACT,
-					"%s cannot be reached: %s; %s", s->name,
-					why, cure(r));
+			snprintf(s->why, sizeof s->why, "%.150s", why);
+			/* Of a mount the fallback speaks. */
+			if (!s->target.mounted)
+				tell_unreachable(s, w, why, r);
 		}
 	}
 	pthread_mutex_unlock(&s->contacting);

@@ -33,8 +33,8 @@ struct nfsappend_connection {
 
 /* 0, -errno of connect(2), NFSAPPEND_TIMED_OUT. The port is address's. */
 int nfsappend_connect(const struct sockaddr_in6 *address,
-	const struct nfsappend_cred *, struct nfsappend_wait *,
-	struct nfsappend_connection **);
+	const struct nfsappend_cred *, bool unprivileged,
+	struct nfsappend_wait *, struct nfsappend_connection **);
 void nfsappend_disconnect(struct nfsappend_connection *);
 /* An idle one: has the server closed it? */
 bool nfsappend_connection_dead(struct nfsappend_connection *);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/config_env.h"
+#include "core/mounted.h"
 #include "core/opening.h"
 #include "core/path.h"
 #include "core/placeholder.h"
@@ -50,13 +51,24 @@ static bool opens_again(const char *path, int flags, int *result)
 	struct nfsappend_use use;
 	int fd = descriptor_named(path);
 
-	if (fd < 0 || !nfsappend_use_begin(&use, fd))
+	/* On a kernel mount it is a path like any other. */
+	if (fd < 0 || !nfsappend_use_begin_mapped(&use, fd))
 		return false;
 	*result = use.error != 0 ? use.error
 				 : nfsappend_open_again(use.open, flags);
 	nfsappend_use_end(&use);
 	*result = (int)nfsappend_result(*result);
 	return true;
+}
+
+/* What NFSAPPEND_PATHS is about. O_DIRECT does not go with O_APPEND there. */
+static bool appends_on_mount(const char *path, int flags)
+{
+	return flags & O_APPEND && (flags & O_ACCMODE) != O_RDONLY &&
+		!(flags & (O_PATH | O_DIRECT)) &&
+		(flags & O_TMPFILE) != O_TMPFILE && nfsappend_active &&
+		nfsappend_depth == 0 && path != NULL && nfsappend_start() &&
+		nfsappend_config.npaths > 0;
 }
 
 bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
@@ -68,9 +80,11 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 		nfsappend_path_of_descriptor(path) &&
 		opens_again(path, flags, result))
 		return true;
-	if (!nfsappend_path_before(dirfd, path, flags & O_CREAT))
-		return false;
-	*result = nfsappend_open_path(dirfd, path, flags, mode);
+	*result = NFSAPPEND_NOT_OURS;
+	if (nfsappend_path_before(dirfd, path, flags & O_CREAT))
+		*result = nfsappend_open_path(dirfd, path, flags, mode);
+	if (*result == NFSAPPEND_NOT_OURS && appends_on_mount(path, flags))
+		*result = nfsappend_mounted_open(dirfd, path, flags, mode);
 	if (*result == NFSAPPEND_NOT_OURS) {
 		errno = saved;
 		return false;
@@ -122,6 +136,7 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 static inline bool plainly_elsewhere(const char *path, int flags)
 {
 	return path != NULL && path[0] == '/' && !(flags & O_CREAT) &&
+		!(flags & O_APPEND && nfsappend_config.npaths > 0) &&
 		nfsappend_start_state == NFSAPPEND_STARTED &&
 		!nfsappend_config.any_local &&
 		!nfsappend_path_of_descriptor(path) &&

@@ -97,7 +97,8 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 	case SYS_io_uring_setup:
 		/* A ring writes past every hook; who gets ENOSYS falls back
 		 * to system calls. */
-		if (nfsappend_start() && nfsappend_config.nmaps > 0) {
+		if (nfsappend_start() &&
+			nfsappend_config.nmaps + nfsappend_config.npaths > 0) {
 			errno = ENOSYS;
 			return -1;
 		}

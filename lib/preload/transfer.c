@@ -28,10 +28,17 @@ static bool appends(int fd)
 	return sys_fcntl(fd, F_GETFL, 0) & O_APPEND;
 }
 
+/* Nor can it write to the placeholder of a file on a kernel mount, and it
+ * would say EBADF. */
+static bool read_only(int fd)
+{
+	return (sys_fcntl(fd, F_GETFL, 0) & O_ACCMODE) == O_RDONLY;
+}
+
 /* The kernel must not do it; errno is set. */
 static bool refuse(int in, int out)
 {
-	if (!ours(in) && (!ours(out) || appends(out)))
+	if (!ours(in) && (!ours(out) || (appends(out) && !read_only(out))))
 		return false;
 	errno = EINVAL;
 	return true;

@@ -3,12 +3,14 @@
  * variable, value and cause, and the good ones beside it stay. */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/config_env.h"
 #include "core/log.h"
+#include "core/mounts.h"
 #include "core/path.h"
 #include "rig.h"
 
@@ -312,7 +314,109 @@ static void a_map_twice(void)
 	CHECK_STR(nfsappend_config.maps[0].target.path, "/1");
 }
 
+static void paths(void)
+{
+	rig_core();
+	nfsappend_config.npaths = 0;
+	rig_config("NFSAPPEND_PATHS=/mnt/logs/:/mnt/one.log::/mnt//a/../p/*.l[oO]g:"
+		   "/mnt/q/x?",
+		NULL);
+	CHECK_STR(rig_log(), "");
+	CHECK_INT(nfsappend_config.npaths, 4);
+	CHECK(nfsappend_paths_match("/mnt/logs/x"));
+	CHECK(nfsappend_paths_match("/mnt/logs/a/b/c"));
+	CHECK(nfsappend_paths_match("/mnt/logs"));
+	CHECK(!nfsappend_paths_match("/mnt/logs2/x"));
+	CHECK(!nfsappend_paths_match("/mnt/log"));
+	CHECK(nfsappend_paths_match("/mnt/one.log"));
+	CHECK(!nfsappend_paths_match("/mnt/one.logs"));
+	CHECK(nfsappend_paths_match("/mnt/p/.log"));
+	CHECK(nfsappend_paths_match("/mnt/p/a.b.log"));
+	CHECK(nfsappend_paths_match("/mnt/p/a.lOg"));
+	CHECK(!nfsappend_paths_match("/mnt/p/a.log.1"));
+	CHECK(!nfsappend_paths_match("/mnt/p/d/a.log"));
+	CHECK(!nfsappend_paths_match("/mnt/p"));
+	CHECK(nfsappend_paths_match("/mnt/q/xy"));
+	CHECK(!nfsappend_paths_match("/mnt/q/x"));
+	CHECK(!nfsappend_paths_match("/mnt/q/xyz"));
+}
+
+static void bad_paths(void)
+{
+	const char *log;
+
+	rig_core();
+	nfsappend_config.npaths = 0;
+	rig_config("NFSAPPEND_PATHS=logs:/mnt/*/x:/:/mnt/good", NULL);
+	CHECK_INT(nfsappend_config.npaths, 1);
+	log = rig_log();
+	CHECK_HAS(log, "NFSAPPEND_PATHS entry 'logs': not an absolute path; "
+		       "the entry is ignored [N103]");
+	CHECK_HAS(log, "'/mnt/*/x': only the last component may be a pattern");
+	CHECK_HAS(log, "'/': '/' is all that there is");
+	CHECK(nfsappend_paths_match("/mnt/good/x"));
+	CHECK(!nfsappend_paths_match("/mnt/a/x"));
+}
+
+static bool mount_of(const char *line, struct nfsappend_mount *m)
+{
+	char text[1024];
+
+	snprintf(text, sizeof text, "%s", line);
+	return nfsappend_mount_line(text, 32, 29, m);
+}
+
+/* Lines as Linux 6.1 writes them. */
+static void mountinfo(void)
+{
+	struct nfsappend_mount m;
+
+	CHECK(mount_of("32 23 0:29 / /mnt/v\\0403 rw,relatime shared:7 "
+		       "master:2 - nfs nas:/export/a\\040b "
+		       "rw,vers=3,rsize=131072,wsize=65536,namlen=255,hard,"
+		       "nolock,proto=tcp,timeo=600,retrans=2,sec=sys,"
+		       "mountaddr=10.0.0.1,mountvers=3,mountport=20048,"
+		       "mountproto=udp,local_lock=all,addr=10.0.0.1",
+		&m));
+	CHECK_STR(m.point, "/mnt/v 3");
+	CHECK_STR(m.target.path, "/export/a b");
+	CHECK_STR(m.target.host, "10.0.0.1");
+	CHECK_INT(m.target.version, 3);
+	CHECK_INT(m.target.nfsport, 2049);
+	CHECK_INT(m.target.mountport, 20048);
+	CHECK_INT(m.target.timeo, 600);
+	CHECK_INT(m.target.mounted, 1);
+	CHECK_INT(m.contact.wtmax, 65536);
+	CHECK_INT(m.contact.rtmax, 131072);
+	CHECK_INT(ntohs(m.contact.address.sin6_port), 2049);
+	CHECK(m.sys && !m.soft && m.cto && m.local_lock);
+	CHECK(mount_of("32 23 0:29 / /mnt rw - nfs4 [fd00::1]:/ "
+		       "rw,vers=4.2,rsize=1048576,wsize=1048576,softerr,"
+		       "port=20490,timeo=100,retrans=3,sec=krb5p,nocto,"
+		       "local_lock=none,addr=fd00::1",
+		&m));
+	CHECK_STR(m.target.path, "/");
+	CHECK_STR(m.target.host, "fd00::1");
+	CHECK_INT(m.target.version, 4);
+	CHECK_INT(m.minor, 2);
+	CHECK_INT(m.target.nfsport, 20490);
+	CHECK_STR(m.sec, "krb5p");
+	CHECK(!m.sys && m.soft && !m.cto && !m.local_lock);
+	/* Another mount, another device, another file system. */
+	CHECK(!mount_of("33 23 0:29 / /mnt rw - nfs4 a:/ rw,addr=1.1.1.1", &m));
+	CHECK(!mount_of("32 23 0:30 / /mnt rw - nfs4 a:/ rw,addr=1.1.1.1", &m));
+	CHECK(!mount_of("32 23 0:29 / /mnt rw - tmpfs tmpfs rw", &m));
+	CHECK(!mount_of("32 23 0:29 / /mnt rw -", &m));
+	/* An address that is none: there, but nobody can be asked. */
+	CHECK(mount_of("32 23 0:29 / /mnt rw - nfs a:/x rw,vers=3,addr=nas",
+		&m));
+	CHECK_INT(m.target.version, 0);
+}
+
 static const struct unit_test tests[] = {
+	UNIT_TEST(paths),
+	UNIT_TEST(bad_paths),
+	UNIT_TEST(mountinfo),
 	UNIT_TEST(nothing_set),
 	UNIT_TEST(all_set),
 	UNIT_TEST(environment_is_copied),
