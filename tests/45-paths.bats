@@ -150,6 +150,26 @@ path() {
 	[[ $(cat "$SERVED/new") = b && $(cat "$SERVED/db/c") = c ]]
 }
 
+# rm -r link/ must not empty what the link leads to.
+@test "a slash behind the name of a link: the link is meant, as by the kernel" {
+	same_as_local sh -c 'mkdir @LOGS@/d; echo a >>@LOGS@/a; ln -s d @LOGS@/s
+		ln -s none @LOGS@/t; "$1" rmdir @LOGS@/s/ + unlink @LOGS@/s/ \
+		+ remove @LOGS@/s/ + rename @LOGS@/s/ @LOGS@/x + rename @LOGS@/a @LOGS@/s/ \
+		+ rename @LOGS@/d @LOGS@/s/ + mkdir @LOGS@/t/ 755 + mkdir @LOGS@/s/ 755 \
+		+ mkdir @LOGS@/a/ 755 + symlink x @LOGS@/t/ + link @LOGS@/a @LOGS@/t/ \
+		+ stat @LOGS@/s/ + open @LOGS@/s/ 0 + rename @LOGS@/a ""' sh \
+		"$PROGRAMS/prog_path"
+	[[ -d $SERVED/d && -L $SERVED/s && ! -e $SERVED/none ]]
+}
+
+@test "open of a directory to truncate it, or to make one, is refused" {
+	same_as_local sh -c 'mkdir @LOGS@/d; "$1" open @LOGS@/d 01000 + open @LOGS@/d 02000 \
+		+ open @LOGS@/d 0100' sh "$PROGRAMS/prog_path"
+	# O_CREAT with O_DIRECTORY; Linux before 6.4 makes a file.
+	run_shimmed "$PROGRAMS/prog_path" open "$LOGS/new" 0200100
+	in_control || [[ $output = 'open EINVAL' && ! -e $SERVED/new ]]
+}
+
 @test "rename and link between the server and this host are EXDEV" {
 	in_control && skip 'needs the shim: it is all one disk'
 	touch local "$SERVED/x"

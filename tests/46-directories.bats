@@ -209,3 +209,15 @@ except PermissionError:
 	run_shimmed sh -c 'sh "$LOGS/script"'
 	[[ $output = ran ]]
 }
+
+@test "a directory is opened again by /proc/self/fd" {
+	mkdir "$SERVED/d"
+	: >"$SERVED/d/x"
+	run_shimmed "$PYTHON" -c "import os
+fd = os.open('$LOGS/d', os.O_RDONLY)
+again = os.open('/proc/self/fd/%d' % fd, os.O_RDONLY | os.O_DIRECTORY)
+print(os.listdir(again), os.path.samestat(os.fstat(fd), os.fstat(again)))
+try: os.open('/dev/fd/%d' % fd, os.O_WRONLY)
+except IsADirectoryError: print('directory')"
+	[[ $status -eq 0 && $output = "['x'] True"$'\n'directory ]]
+}

@@ -24,7 +24,8 @@ static struct nfsappend_change change_of(struct nfsappend_pathcall *c)
 int nfsappend_path_mkdir(int dirfd, const char *path, mode_t mode)
 {
 	struct nfsappend_pathcall c;
-	int r = nfsappend_pathcall_begin(&c, dirfd, path, NFSAPPEND_MAY_LACK);
+	int r = nfsappend_pathcall_begin(&c, dirfd, path,
+		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
 	if (r == 0 && c.place->found) {
 		r = -EEXIST;
@@ -41,7 +42,8 @@ int nfsappend_path_mkdir(int dirfd, const char *path, mode_t mode)
 int nfsappend_path_symlink(const char *target, int dirfd, const char *path)
 {
 	struct nfsappend_pathcall c;
-	int r = nfsappend_pathcall_begin(&c, dirfd, path, NFSAPPEND_MAY_LACK);
+	int r = nfsappend_pathcall_begin(&c, dirfd, path,
+		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
 	if (r == 0 && c.place->found) {
 		r = -EEXIST;
@@ -81,7 +83,8 @@ static int remove_found(struct nfsappend_pathcall *c, const char *path,
 
 	if (!directory && c->place->attr.type == NFSAPPEND_DIR)
 		return -EISDIR;
-	if (directory && c->place->attr.type != NFSAPPEND_DIR)
+	if ((directory || c->place->slash) &&
+		c->place->attr.type != NFSAPPEND_DIR)
 		return -ENOTDIR;
 	if (c->place->name[0] == '\0')
 		return refusal(path);
@@ -94,7 +97,7 @@ static int remove_found(struct nfsappend_pathcall *c, const char *path,
 int nfsappend_path_unlink(int dirfd, const char *path, int flags)
 {
 	struct nfsappend_pathcall c;
-	int r = nfsappend_pathcall_begin(&c, dirfd, path, 0);
+	int r = nfsappend_pathcall_begin(&c, dirfd, path, NFSAPPEND_ITSELF);
 
 	if (r == 0)
 		r = remove_found(&c, path, flags & AT_REMOVEDIR);
@@ -122,7 +125,7 @@ static int pair_begin(struct pair *p, int from_dirfd, const char *from,
 {
 	int r = nfsappend_pathcall_begin(&p->from, from_dirfd, from, how);
 	int s = nfsappend_pathcall_begin(&p->to, to_dirfd, to,
-		NFSAPPEND_MAY_LACK);
+		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
 	if (r == NFSAPPEND_NOT_OURS && s == NFSAPPEND_NOT_OURS)
 		return r;
@@ -130,6 +133,8 @@ static int pair_begin(struct pair *p, int from_dirfd, const char *from,
 		r = exists_here(from_dirfd, from);
 	if (r != 0)
 		return r;
+	if (s == NFSAPPEND_NOT_OURS && to[0] == '\0')
+		return -ENOENT;
 	if (s == NFSAPPEND_NOT_OURS || (s == 0 &&
 		p->from.place->map != p->to.place->map))
 		return -EXDEV;
@@ -172,7 +177,8 @@ int nfsappend_path_rename(int from_dirfd, const char *from, int to_dirfd,
 	const char *to)
 {
 	struct pair p;
-	int r = pair_begin(&p, from_dirfd, from, 0, to_dirfd, to);
+	int r = pair_begin(&p, from_dirfd, from, NFSAPPEND_ITSELF,
+		to_dirfd, to);
 
 	if (r == 0)
 		r = check_rename(p.from.place, p.to.place);

@@ -110,7 +110,7 @@ static int check_found(struct opening *o)
 	if (p->attr.type == NFSAPPEND_LNK)
 		return -ELOOP; /* O_NOFOLLOW */
 	if (p->attr.type == NFSAPPEND_DIR)
-		return o->writes || o->flags & O_CREAT
+		return o->writes || o->flags & (O_CREAT | O_TRUNC)
 			? -EISDIR
 			: check_access(o, NFSAPPEND_ACCESS_READ);
 	if (o->flags & O_DIRECTORY)
@@ -139,6 +139,9 @@ static int locate(struct opening *o, int dirfd, const char *path,
 
 	if (p->map == NULL)
 		return NFSAPPEND_NOT_OURS;
+	/* The kernel's answer since 6.4; before, it made a file. */
+	if ((o->flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return -EINVAL;
 	if (r != 0)
 		return r;
 	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
@@ -295,6 +298,11 @@ int nfsappend_open_again(struct nfsappend_open *open, int flags)
 	struct opening o = {.flags = flags & ~(O_CREAT | O_EXCL)};
 	int r;
 
+	if (open->dir != NULL)
+		return (flags & O_ACCMODE) != O_RDONLY ||
+				flags & (O_CREAT | O_TRUNC)
+			? -EISDIR
+			: nfsappend_directory_again(open->dir, flags);
 	if (flags & O_DIRECTORY)
 		return -ENOTDIR;
 	if (flags & O_TRUNC) {

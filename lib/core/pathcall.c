@@ -42,6 +42,7 @@ int nfsappend_pathcall_begin(struct nfsappend_pathcall *c, int dirfd,
 	if (c->place == NULL)
 		return -ENOMEM;
 	c->place->real_ids = how & NFSAPPEND_REAL_IDS;
+	c->place->itself = how & NFSAPPEND_ITSELF;
 	r = nfsappend_resolve(dirfd, path, how & NFSAPPEND_FOLLOW, &c->w,
 		c->place);
 	if (c->place->map == NULL)

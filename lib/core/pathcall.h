@@ -22,6 +22,8 @@ enum {
 	NFSAPPEND_FOLLOW = 1,	   /* a link as the last component */
 	NFSAPPEND_MAY_LACK = 2,	   /* place->found tells */
 	NFSAPPEND_REAL_IDS = 4,	   /* as access(2): not the effective ones */
+	NFSAPPEND_ITSELF = 8,	   /* what is made, removed or renamed: the
+				    * name, even with a slash behind it */
 };
 
 /* 0 or -errno: the path is under a map; NFSAPPEND_NOT_OURS. End it whatever

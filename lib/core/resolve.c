@@ -202,7 +202,8 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		if (r != 0)
 			return r;
 		if (p->attr.type == NFSAPPEND_LNK &&
-			(follow || *rest != '\0' || p->slash)) {
+			(follow || *rest != '\0' ||
+				(p->slash && !p->itself))) {
 			r = follow_link(w, p, rest);
 			if (r != DONE)
 				return r;
@@ -211,7 +212,8 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		}
 		if (*rest == '\0') {
 			p->dir = p->stack[p->depth];
-			return p->slash && p->attr.type != NFSAPPEND_DIR
+			return p->slash && !p->itself &&
+					p->attr.type != NFSAPPEND_DIR
 				? -ENOTDIR
 				: DONE;
 		}

@@ -307,6 +307,15 @@ static void call_mknod(char **a)
 	report("mknod", mknod(a[0], S_IFIFO | 0600, 0));
 }
 
+static void call_open(char **a)
+{
+	int fd = openat(directory, a[0], (int)strtoul(a[1], NULL, 0), 0644);
+
+	report("open", fd < 0 ? -1 : 0);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* A descriptor of a file that is removed, or replaced, under it. */
 static void call_hold(char **a)
 {
@@ -359,6 +368,7 @@ static const struct {
 	{"xattr", call_xattr, 1},
 	{"mkfifo", call_mkfifo, 1},
 	{"mknod", call_mknod, 1},
+	{"open", call_open, 2},
 	{"hold", call_hold, 1},
 	{"append", call_append, 1},
 	{"dir", call_dir, 1},
