@@ -266,6 +266,48 @@ os.write(fd, b'6')"
 	[[ -z $(ls -A "$SERVED") ]]
 }
 
+@test "mknod makes a regular file" {
+	same_as_local sh -c 'umask 027; "$1" mknod_file @LOGS@/x + stat @LOGS@/x' sh \
+		"$PROGRAMS/prog_path"
+	[[ $output = *'mknod 0'*'mknodat EEXIST'* ]]
+}
+
+@test "what /dev/stdout and /proc/self/fd/N name is the mapped file" {
+	same_as_local sh -c '"$1" stat /dev/stdout + statx /proc/self/fd/1 \
+		+ chmod /dev/fd/1 604 + chown /proc/self/fd/1 1 2 + truncate /dev/stdout 3 \
+		>>@LOGS@/x; stat -c "%a %u %g" @LOGS@/x' sh "$PROGRAMS/prog_path"
+	[[ $output = '604 1 2' ]]
+}
+
+@test "flags that the kernel does not know, a path relative to a file" {
+	same_as_local "$PYTHON" -c "import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+room = ctypes.create_string_buffer(256)
+fd = os.open('@LOGS@', os.O_RDONLY)
+file = os.open('@LOGS@/x', os.O_RDWR | os.O_CREAT)
+def call(name, *a):
+    ctypes.set_errno(0)
+    r = getattr(libc, name)(*a)
+    print(name, errno.errorcode.get(ctypes.get_errno(), r))
+call('statx', fd, b'x', 4, 0x7ff, room)
+call('statx', fd, b'x', 0, 0x80000000, room)
+call('statx', fd, b'x', 0x6000, 0x7ff, room)
+call('linkat', fd, b'x', fd, b'y', 0x4000)
+call('faccessat', fd, b'', 4, 0x1000)
+call('openat', file, b'x', 0)
+times = (ctypes.c_long * 4)(0, 0x3ffffffe, 0, 0x3ffffffe)
+call('utimensat', fd, b'none', times, 0)"
+}
+
+@test "a time that NFSv3 cannot tell becomes the nearest that it can" {
+	in_control && skip 'needs NFSv3'
+	touch "$SERVED/x" "$SERVED/y"
+	run_shimmed "$PYTHON" -c "import os
+os.utime('$LOGS/x', (-5, -6))
+os.utime('$LOGS/y', (5e9, 5e9))"
+	[[ $(stat -c '%X %Y' "$SERVED"/[xy]) = $'0 0\n4294967295 4294967295' ]]
+}
+
 # As on a kernel mount after another host has removed the file; where this host
 # does, a kernel mount would keep it under another name until it is closed.
 @test "a removed or replaced file that is open: ESTALE at the next append" {

@@ -209,7 +209,7 @@ static void display_path(const struct nfsappend_place *p, const char *path,
 static bool worth_telling(const struct opening *o, int error)
 {
 	if (error == -EEXIST || error == -ENAMETOOLONG || error == -ELOOP ||
-		!o->writes)
+		error == -EOPNOTSUPP /* told by unsupported() */ || !o->writes)
 		return false;
 	/* Without a session, first contact has told. */
 	if (o->place->server == NULL || o->place->server->session == NULL)

@@ -122,6 +122,9 @@ static int base(int dirfd, char *out, size_t room)
 		if (n < 0)
 			return n == -ENOENT ? -EBADF : (int)n;
 	}
+	/* A file of ours, not a directory; the kernel says so, too. */
+	if (dirfd != AT_FDCWD && n >= 7 && memcmp(out, "/memfd:", 7) == 0)
+		return -ENOTDIR;
 	/* "(unreachable)/x", "pipe:[1]": no place that a map could be at. */
 	if (n == 0 || out[0] != '/')
 		return -ENOENT;

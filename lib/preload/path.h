@@ -20,6 +20,8 @@ bool nfsappend_path_before(int dirfd, const char *path, bool makes);
 bool nfsappend_path_after(int dirfd, const char *path);
 /* Might the path name a descriptor (/dev/stdout, /proc/self/fd/1)? */
 bool nfsappend_path_of_descriptor(const char *path);
+/* The number that it names, ours or not, or -1. */
+int nfsappend_path_descriptor(const char *path);
 
 /* Does the path begin below a map, or is it relative to a directory there?
  * It may still lead out of it. */
