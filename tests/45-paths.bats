@@ -272,6 +272,41 @@ os.write(fd, b'6')"
 	[[ $output = *'mknod 0'*'mknodat EEXIST'* ]]
 }
 
+@test "a socket, inotify and chroot are refused, each with one message" {
+	in_control && skip 'needs the shim: a local directory takes them'
+	local call
+	mkdir "$SERVED/d"
+	for call in 'bind EPERM' 'watch EOPNOTSUPP' 'chroot EPERM'; do
+		run_shimmed "$PROGRAMS/prog_path" "${call% *}" \
+			"$LOGS/$([[ $call = bind* ]] && echo socket || echo d)"
+		[[ $output = "$call" ]]
+		one_message "${call#* }"
+		# Not on this host's disk, if the folder is there, too.
+		(
+			LOGS=$BATS_TEST_TMPDIR/exists
+			mkdir -p "$LOGS/d"
+			run_shimmed "$PROGRAMS/prog_path" "${call% *}" \
+				"$LOGS/$([[ $call = bind* ]] && echo socket || echo d)"
+			[[ $output = "$call" && ! -e $LOGS/socket ]]
+		)
+	done
+}
+
+@test "pathconf and ftok" {
+	touch "$SERVED/x"
+	run_shimmed "$PROGRAMS/prog_path" limits "$LOGS/x" + limits "$LOGS" \
+		+ limits "$LOGS/none"
+	[[ $output = 'pathconf 255
+pathconf 4096
+ftok 0
+pathconf 255
+pathconf 4096
+ftok 0
+pathconf ENOENT
+pathconf ENOENT
+ftok ENOENT' ]]
+}
+
 @test "what /dev/stdout and /proc/self/fd/N name is the mapped file" {
 	same_as_local sh -c '"$1" stat /dev/stdout + statx /proc/self/fd/1 \
 		+ chmod /dev/fd/1 604 + chown /proc/self/fd/1 1 2 + truncate /dev/stdout 3 \

@@ -221,3 +221,10 @@ try: os.open('/dev/fd/%d' % fd, os.O_WRONLY)
 except IsADirectoryError: print('directory')"
 	[[ $status -eq 0 && $output = "['x'] True"$'\n'directory ]]
 }
+
+@test "posix_spawn in a mapped directory" {
+	same_as_local sh -c 'mkdir @LOGS@/d; : >>@LOGS@/d/x; ln -s d @LOGS@/s
+		cd @LOGS@ && "$1" spawn_in @LOGS@/d + spawn_in s + spawn_in / + spawn_in none' \
+		sh "$PROGRAMS/prog_path"
+	[[ $output = *"d"$'\n'x* ]]
+}
