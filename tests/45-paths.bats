@@ -476,3 +476,17 @@ realpath $LOGS/y 1" ]]
 		print syscall($rmdir, "$d/d"), "\n"'
 	[[ $(uname -m) != x86_64 || $output = $'0\n1\n0\n0\n-1\n0\n0' ]]
 }
+
+@test "by syscall(2), what programs call for which their libc has no name" {
+	same_as_local "$PROGRAMS/prog_raw" @LOGS@
+	[[ $output = *'copied 5' ]]
+}
+
+@test "syscall(2) does nothing to a folder of this host that is mapped" {
+	in_control && skip 'needs the shim'
+	LOGS=$BATS_TEST_TMPDIR/exists
+	mkdir "$LOGS"
+	run_shimmed "$PROGRAMS/prog_raw" "$LOGS"
+	[[ $status -eq 0 && -e $SERVED/how && -z $(ls -A "$LOGS") ]]
+	LOGS=/nowhere
+}

@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -68,6 +70,24 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 		return fsync((int)a[0]);
 	case SYS_fdatasync:
 		return fdatasync((int)a[0]);
+	/* The kernel would copy the placeholder's text. */
+	case SYS_sendfile:
+		return sendfile((int)a[0], (int)a[1], (void *)a[2],
+			(size_t)a[3]);
+	case SYS_splice:
+		return splice((int)a[0], (void *)a[1], (int)a[2],
+			(void *)a[3], (size_t)a[4], (unsigned)a[5]);
+	case SYS_copy_file_range:
+		return copy_file_range((int)a[0], (void *)a[1], (int)a[2],
+			(void *)a[3], (size_t)a[4], (unsigned)a[5]);
+	case SYS_preadv:
+		return preadv((int)a[0], (void *)a[1], (int)a[2], a[3]);
+	case SYS_preadv2:
+		return preadv2((int)a[0], (void *)a[1], (int)a[2], a[3],
+			(int)a[5]);
+	case SYS_mmap:
+		return (long)mmap((void *)a[0], (size_t)a[1], (int)a[2],
+			(int)a[3], (int)a[4], a[5]);
 	case SYS_io_uring_setup:
 		/* A ring writes past every hook; who gets ENOSYS falls back
 		 * to system calls. */
