@@ -136,6 +136,19 @@ opened_by() {
 	done
 }
 
+# The descriptor that stands for the file is a file with a content.
+@test "a file size limit of 1 KiB, and of none" {
+	run_shimmed bash -c 'ulimit -f 1; echo one >>"$LOGS/x" && echo two >>"$LOGS/x"'
+	[[ $status -eq 0 && $(paste -sd ' ' "$SERVED/x") = 'one two' ]]
+	in_control && return
+	one_message N503 'ulimit -f'
+	# Messages by a pipe: the limit is one on files.
+	run_shimmed bash -c 'sh -c "ulimit -f 0; echo never >>\"\$LOGS/y\"" 2>&1 | cat >&2
+		exit "${PIPESTATUS[0]}"'
+	[[ $status -eq 2 && ! -s $SERVED/y ]]
+	grep -q '/y: a file size limit .*ulimit -f.*N405' "$MESSAGES"
+}
+
 @test "without O_CREAT a missing file is ENOENT" {
 	same_as_local "$PROGRAMS/prog_calls" a @LOGS@/none
 }
@@ -178,4 +191,14 @@ unmanaged_trace() {
 	[[ $(grep -c '^write(' plain) -eq 5 ]]
 	diff -u plain shimmed
 	rm plain shimmed
+}
+
+@test "threads that open at once, before anything else: every one is served" {
+	local round rounds
+	rounds=$(count 300 20)
+	for ((round = 1; round <= rounds; round++)); do
+		run_shimmed "$PROGRAMS/prog_first" "$LOGS/x$round" 16
+		[[ $status -eq 0 && -z $output && -z $stderr ]]
+		[[ $(wc -l <"$SERVED/x$round") -eq 16 ]]
+	done
 }

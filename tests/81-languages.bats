@@ -109,7 +109,6 @@ for line in lines: log.info(line)'
 }
 
 @test "python: RotatingFileHandler" {
-	can_rename || skip 'no renames below a MAP folder'
 	new_program 'Python RotatingFileHandler, rotating'
 	python 'log.addHandler(logging.handlers.RotatingFileHandler(
     path, maxBytes=len(lines) * 4, backupCount=9))

@@ -2,9 +2,11 @@
  * calls MS DIR: what calls cost that nfsappend hooks but does not serve. Each
  * call runs in batches for MS milliseconds; one line a call: name, median and
  * minimum of the batches' ns per call. DIR: a local directory for a file.
+ * CALLS_KEEP: a file to append to at first and to keep open.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -152,18 +154,38 @@ static void measure(const char *name, void (*call)(void), double ns)
 	printf("%s\t%.2f\t%.2f\n", name, each[n / 2], each[0]);
 }
 
+static void *sleeper(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static void keep(const char *kept)
+{
+	int fd = open(kept, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+	check(fd >= 0 && write(fd, "kept\n", 5) == 5);
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
+
 	if (argc != 3)
 		return 2;
 	snprintf(path, sizeof path, "%s/calls.%d", argv[2], (int)getpid());
 	null_fd = open("/dev/null", O_RDWR);
 	file_fd = open(path, O_RDWR | O_CREAT, 0600);
 	stream = fopen("/dev/null", "w");
+	if (getenv("CALLS_KEEP") != NULL)
+		keep(getenv("CALLS_KEEP"));
 	check(null_fd >= 0 && file_fd >= 0 && stream != NULL &&
 		ftruncate(file_fd, 4096) == 0);
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
 		measure(calls[i].name, calls[i].call, atof(argv[1]) * 1e6);
+	/* The C library's own write() is another one with threads. */
+	check(pthread_create(&thread, NULL, sleeper, NULL) == 0);
+	measure("write, threads", call_write, atof(argv[1]) * 1e6);
 	unlink(path);
 	return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "core/file.h"
+#include "core/op.h"
 
 /* Less than the least that a kernel client keeps them (acregmin, 3 s). */
 #define FRESH INT64_C(1000000000) /* ns */
@@ -45,4 +45,21 @@ bool nfsappend_attr_recall(struct nfsappend_file *f,
 void nfsappend_attr_forget(struct nfsappend_file *f)
 {
 	atomic_store(&f->attr_time, 0);
+}
+
+void nfsappend_file_hint(
+	struct nfsappend_file *f, const struct nfsappend_attr *attr)
+{
+	struct nfsappend_op op;
+
+	if (f->sharing == NFSAPPEND_SINGLE && !f->segment.shared->touched &&
+		nfsappend_op_begin(&op, f) == 0) {
+		/* From before somebody's append they would be a lie. */
+		if (!op.seg->touched && !op.seg->size_known) {
+			op.seg->size = attr->size;
+			op.seg->size_known = 1;
+		}
+		nfsappend_op_finish(&op);
+	}
+	nfsappend_attr_remember(f, attr);
 }

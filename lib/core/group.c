@@ -33,12 +33,6 @@ static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
 	q->commit_ns += (took - q->commit_ns) / 8;
 }
 
-static bool out_of_time(const struct nfsappend_op *op)
-{
-	return op->w.wait.deadline != 0 &&
-	       nfsappend_now() >= op->w.wait.deadline;
-}
-
 /*
  * As leader: all that is queued, then the caller's own record (total may be
  * 0), in one WRITE. The caller's result; the others find theirs in the queue;
@@ -70,17 +64,21 @@ static ssize_t lead_once(struct nfsappend_op *op, struct nfsappend_queue *q,
 	done = len + (own > 0 ? (uint32_t)own : 0);
 	if (done == 0)
 		return own;
+	op->expected = NFSAPPEND_ANY_END;
 	done = nfsappend_op_send(op, (uint32_t)done, error, end);
 	/* Our deadline is not the others': whoever leads next finds out what
 	 * became of their records. */
-	if (records > 0 && *error == -EIO && out_of_time(op))
+	if (records > 0 && *error == -EIO && nfsappend_op_out_of_time(op))
 		op->seg->orphaned = 1;
 	else if (records > 0)
-		nfsappend_queue_publish(q, done, *error, *end);
+		nfsappend_queue_publish(
+			q, done, *error, *end, op->in_doubt);
 	note_batch(op, q, records + (own > 0), began);
 	if (own <= 0)
 		return own;
-	if (done > len)
+	/* The count of a part tells the program to send the rest, which would
+	 * stand twice if it is in, or yet to come. */
+	if (done > len && !op->in_doubt)
 		return (ssize_t)(done - len);
 	return *error != 0 ? *error : -EAGAIN;
 }
@@ -142,7 +140,7 @@ static ssize_t wait_or_lead(struct nfsappend_op *op, struct nfsappend_queue *q,
 			/* Counted: the next turn begins at nothing. */
 			op->w.wait.rpcs = op->w.wait.write_rpcs = 0;
 			op->w.wait.reconnects = 0;
-			if (!out_of_time(op))
+			if (!nfsappend_op_out_of_time(op))
 				continue;
 			r = -ETIMEDOUT;
 		}
@@ -183,7 +181,7 @@ ssize_t nfsappend_group_append(struct nfsappend_op *op, const struct iovec *iov,
 			break;
 		if (r != -EBUSY) {
 			nfsappend_count(&op->file->stats.errors, 1);
-			return -EIO;
+			return nfsappend_op_unsettled(op);
 		}
 		q = nfsappend_segment_queue(view, true);
 		slot = q != NULL ? nfsappend_queue_enter(q, iov, iovcnt, total)

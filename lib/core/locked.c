@@ -124,7 +124,7 @@ void nfsappend_locked_release(struct nfsappend_op *op)
 	int r;
 
 	start(&x, op);
-	x.rec.data = op->seg->stage;
+	x.rec.data = op->seg->stage + op->base;
 	while (held(&x) ||
 		nfsappend_slot_get(x.slot).in_flight == NFSAPPEND_UNLOCK) {
 		r = step(&x);
@@ -136,8 +136,10 @@ void nfsappend_locked_release(struct nfsappend_op *op)
 }
 
 /*
- * LANDED: the request was executed, its reply is lost, and with it the
- * count. A short WRITE shows in the file, if it can be read.
+ * LANDED: the request was executed to its end, its reply is lost, and with it
+ * the count. A short WRITE shows in the file, if it can be read. No COMMIT:
+ * LOCKU follows a WRITE that was asked to be FILE_SYNC, and a server may not
+ * do less (RFC 7530 section 16.36.4).
  */
 static uint32_t landed_count(
 	struct nfsappend_op *op, uint64_t offset, uint32_t len)
@@ -148,7 +150,7 @@ static uint32_t landed_count(
 		size <= offset)
 		return len; /* whole, or truncated since */
 	/* A part of it, and nothing behind: WRITE was cut short there. */
-	if (nfsappend_op_read_back(op, offset, (uint32_t)(size - offset)) !=
+	if (nfsappend_op_read_back(op, offset, 0, (uint32_t)(size - offset)) !=
 		NFSAPPEND_IS_IN)
 		return len;
 	return (uint32_t)(size - offset);
@@ -164,7 +166,7 @@ static int look_at_twin(struct sending *x)
 
 	if (x->twin_since == 0)
 		x->twin_since = now;
-	if (nfsappend_op_read_back(op, op->seg->pending_offset,
+	if (nfsappend_op_read_back(op, op->seg->pending_offset, 0,
 		    op->seg->pending_len) == NFSAPPEND_IS_NOT_THERE) {
 		x->rec.not_in = true;
 		return 0;
@@ -211,29 +213,10 @@ static int recover(struct sending *x)
 		return NFSAPPEND_SEND_AGAIN;
 	s->pending_offset = st.offset;
 	s->pending_len = st.len;
-	r = nfsappend_op_settle(op);
+	r = nfsappend_op_settle(op, 0);
 	if (r > 0)
 		note(x, r == NFSAPPEND_IS_IN ? s->pending_len : 0);
 	return r;
-}
-
-/* The file ends elsewhere, at size. 1: go on there, else the result. */
-static ssize_t new_end(struct sending *x, uint64_t size)
-{
-	struct nfsappend_op *op = x->op;
-	struct nfsappend_segment *s = op->seg;
-
-	nfsappend_count(&op->file->stats.conflicts, 1);
-	if (op->expected != NFSAPPEND_ANY_END && size != op->expected)
-		return 0;
-	if (size >= op->limit) {
-		s->size = size;
-		return -EFBIG;
-	}
-	s->pending_offset = size;
-	if (s->pending_len > op->limit - size)
-		s->pending_len = (uint32_t)(op->limit - size);
-	return 1;
 }
 
 /* The record is in, count bytes of it. */
@@ -255,10 +238,10 @@ static ssize_t give_up(struct sending *x, ssize_t r)
 	struct nfsappend_op *op = x->op;
 
 	op->seg->size_known = 0;
-	if (op->w.wait.deadline != 0 &&
-		nfsappend_now() >= op->w.wait.deadline && unanswered(x)) {
-		nfsappend_op_in_doubt(op);
-		return -EINPROGRESS;
+	if (unanswered(x)) {
+		nfsappend_op_in_doubt(op, r);
+		if (nfsappend_op_out_of_time(op))
+			return -EINPROGRESS;
 	}
 	nfsappend_locked_release(op);
 	return r;
@@ -273,7 +256,7 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 
 	start(&x, op);
 	for (;;) {
-		x.rec.data = s->stage;
+		x.rec.data = s->stage + op->base;
 		x.rec.offset = s->pending_offset;
 		x.rec.len = s->pending_len;
 		x.rec.more = op->more;
@@ -282,15 +265,17 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 			x.repeats = 0;
 		switch (r) {
 		case 0:
-			r = nfsappend_op_make_stable(op, &x.rec.written);
+			r = nfsappend_op_make_stable(
+				op, s->pending_offset, &x.rec.written);
 			if (r == 0)
 				return finish(&x, x.rec.written.count);
+			op->in_doubt |= r < 0; /* it may be there */
 			if (r < 0)
 				return give_up(&x, r);
 			/* A server that restarted before the COMMIT. */
-			r = nfsappend_op_settle(op);
+			r = nfsappend_op_settle(op, 0);
 			if (r == NFSAPPEND_IS_IN)
-				return finish(&x, x.rec.written.count);
+				return finish(&x, s->pending_len);
 			if (r < 0)
 				return give_up(&x, r);
 			note(&x, 0);
@@ -308,7 +293,7 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 		case NFSAPPEND_NOT_END:
 			x.rec.not_in = false;
 			x.twin_since = 0;
-			go = new_end(&x, x.rec.size);
+			go = nfsappend_op_new_end(op, x.rec.size);
 			if (go != 1)
 				return give_up(&x, go);
 			continue;
@@ -377,7 +362,8 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 		return 0;
 	start(&x, op);
 	s->size_known = 0;
-	if (st.len > s->allocated || st.len > NFSAPPEND_STAGE_MAX) {
+	if (op->base + st.len > s->allocated ||
+		op->base + st.len > NFSAPPEND_STAGE_MAX) {
 		st.lost = 1; /* nonsense: nothing of it can be used */
 		st.in_flight = NFSAPPEND_NOTHING;
 		st.held = st.in_doubt = 0;
@@ -389,7 +375,7 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 		op->file->path);
 	s->pending_offset = st.offset;
 	s->pending_len = st.len;
-	x.rec.data = s->stage;
+	x.rec.data = s->stage + op->base;
 	x.rec.offset = st.offset;
 	/* Its record is not sent anew: only what is under way ends, and the
 	 * lock is given back. */

@@ -109,12 +109,27 @@ static void to_syslog(const char *line, size_t n)
 	sys_close(fd);
 }
 
+/* Not where RLIMIT_FSIZE would end the program (SIGXFSZ) for a line of ours. */
+static long write_within_limit(int fd, const char *line, size_t n)
+{
+	struct rlimit limit;
+	struct statx stx;
+
+	if (sys_getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+		limit.rlim_cur != RLIM_INFINITY &&
+		sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			STATX_TYPE | STATX_SIZE, &stx) == 0 &&
+		S_ISREG(stx.stx_mode) && stx.stx_size + n > limit.rlim_cur)
+		return -EFBIG;
+	return sys_write(fd, line, n);
+}
+
 int nfsappend_write_line(const char *file, const char *line, size_t n)
 {
 	if (file == NULL || strcmp(file, "stderr") == 0) {
 		if (!stderr_usable())
 			return -EBADF;
-		long r = sys_write(2, line, n);
+		long r = write_within_limit(2, line, n);
 
 		return r < 0 ? (int)r : 0;
 	}
@@ -127,7 +142,7 @@ int nfsappend_write_line(const char *file, const char *line, size_t n)
 
 	if (fd < 0)
 		return (int)fd;
-	long r = sys_write(fd, line, n);
+	long r = write_within_limit((int)fd, line, n);
 
 	sys_close(fd);
 	return r < 0 ? (int)r : 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/config_env.h"
 #include "core/directory.h"
 #include "core/errname.h"
 #include "core/file.h"
@@ -16,12 +17,16 @@
 #include "core/table.h"
 #include "core/unused.h"
 
+#define CREATE_TRIES 8
+
 struct opening {
 	int flags;
 	mode_t mode;
 	bool writes;
 	struct nfsappend_waiting w;
 	struct nfsappend_place *place;
+	bool created; /* as far as one can know: CREATE does not tell */
+	unsigned tries;
 	bool made; /* by an OPEN of NFSv4, whose state is in slot */
 	struct nfsappend_slot slot;
 };
@@ -129,8 +134,7 @@ static int check_found(struct opening *o)
 	return check_access(o, asked);
 }
 
-static int locate(struct opening *o, int dirfd, const char *path,
-	bool *created)
+static int locate(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
 	bool follow = !(o->flags & O_NOFOLLOW) &&
@@ -151,8 +155,14 @@ static int locate(struct opening *o, int dirfd, const char *path,
 		return check_found(o);
 	if (!(o->flags & O_CREAT))
 		return -ENOENT;
-	*created = true;
-	return create(o);
+	r = create(o);
+	/* Somebody has removed the file between two steps of the server
+	 * (nfs-ganesha 6.5 says so; no error of CREATE in RFC 1813), or the
+	 * directory, which looking again tells. */
+	if (r == -ENOENT && o->tries++ < CREATE_TRIES)
+		return locate(o, dirfd, path);
+	o->created = r == 0;
+	return r;
 }
 
 /* The placeholder and its entry. Takes over the reference to file. */
@@ -230,15 +240,45 @@ static int open_state(struct opening *o, struct nfsappend_file *file)
 	return r;
 }
 
+/* Once: whoever asked for it relies on it. */
+static void tell_not_locked(const struct nfsappend_file *file)
+{
+	static _Atomic bool told;
+
+	if (nfsappend_config.sharing != NFSAPPEND_SHARING_LOCKED ||
+		file->key.server->target.version != 3 ||
+		atomic_exchange(&told, true))
+		return;
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_NOT_LOCKED,
+		"%s: sharing mode locked needs NFSv4 and %s is used by NFSv3; "
+		"guarded is used, which does not keep appends of several "
+		"hosts apart (add version=4 to the URL)",
+		file->path, file->key.server->name);
+}
+
+/* A file that was there, or that another program has made and written to
+ * since we looked. */
+static int truncate_found(struct opening *o, struct nfsappend_file *file)
+{
+	struct nfsappend_attr empty = {.size = 0};
+	int r;
+
+	if (!(o->flags & O_TRUNC) || (o->created && o->place->attr.size == 0))
+		return 0;
+	r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);
+	if (r == 0)
+		o->place->attr.size = 0;
+	return r;
+}
+
 static int open_mapped(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
 	struct nfsappend_file *file;
 	char shown[NFSAPPEND_SHOWN_MAX];
-	bool created = false;
 	int r;
 
-	r = locate(o, dirfd, path, &created);
+	r = locate(o, dirfd, path);
 	if (r == NFSAPPEND_NOT_OURS)
 		return r;
 	if (r == 0 && p->attr.type == NFSAPPEND_DIR)
@@ -253,6 +293,8 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 		if (p->name[0] != '\0')
 			nfsappend_file_name(file, &p->dir, p->name);
 		r = open_state(o, file);
+		if (r == 0)
+			r = truncate_found(o, file);
 		if (r != 0)
 			nfsappend_file_put(file);
 	}
@@ -270,16 +312,7 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
 	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
-	if (o->flags & O_TRUNC && !created) {
-		struct nfsappend_attr empty = {.size = 0};
-
-		r = nfsappend_file_setattr(file, NFSAPPEND_SET_SIZE, &empty);
-		if (r != 0) {
-			nfsappend_file_put(file);
-			return r;
-		}
-		p->attr.size = 0;
-	}
+	tell_not_locked(file);
 	nfsappend_file_hint(file, &p->attr);
 	nfsappend_unused_close(p->server);
 	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,

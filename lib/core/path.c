@@ -38,18 +38,6 @@ int nfsappend_path_normalise(const char *path, char *out, size_t room)
 	return (int)n;
 }
 
-const struct nfsappend_map *nfsappend_path_match(const char *path)
-{
-	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
-		const struct nfsappend_map *map = &nfsappend_config.maps[i];
-
-		if (!strncmp(path, map->dir, map->len) &&
-			(path[map->len] == '/' || path[map->len] == '\0'))
-			return map;
-	}
-	return NULL;
-}
-
 /* The last component and its length, without slashes behind it. */
 static const char *last_component(const char *path, size_t *len)
 {

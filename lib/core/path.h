@@ -18,7 +18,22 @@ int nfsappend_path_normalise(const char *path, char *out, size_t room);
 
 /* The map whose DIR is path or a parent of it, NULL if none. No system call,
  * no symbolic links: for absolute paths as a program writes them. */
-const struct nfsappend_map *nfsappend_path_match(const char *path);
+static inline const struct nfsappend_map *nfsappend_path_match(
+	const char *path)
+{
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const struct nfsappend_map *map = &nfsappend_config.maps[i];
+		size_t n = 0;
+
+		/* By hand: every open() of the program asks, and most paths
+		 * differ at once. */
+		while (n < map->len && path[n] == map->dir[n])
+			n++;
+		if (n == map->len && (path[n] == '/' || path[n] == '\0'))
+			return map;
+	}
+	return NULL;
+}
 
 /* Is the last component that of a map's DIR? Then path may be DIR itself,
  * however it is spelled. No system call. */

@@ -248,7 +248,7 @@ static void settle_record(struct nfsappend_queue *q, struct nfsappend_queued *r)
 
 	if (there >= len)
 		r->result = len;
-	else if (there > 0)
+	else if (there > 0 && !q->in_doubt)
 		r->result = (int64_t)there; /* a short write */
 	else
 		r->result = q->error;
@@ -269,14 +269,20 @@ static void queue_again(struct nfsappend_queue *q, struct nfsappend_queued *r)
 		atomic_store(&r->word, NFSAPPEND_SLOT_FREE); /* ABANDONED */
 }
 
+static bool in_batch(const struct nfsappend_queued *r)
+{
+	enum nfsappend_slot_state state = STATE(atomic_load(&r->word));
+
+	return state == NFSAPPEND_SLOT_TAKEN ||
+	       state == NFSAPPEND_SLOT_ABANDONED;
+}
+
 static void settle_taken(struct nfsappend_queue *q)
 {
 	for (unsigned slot = 0; slot < NFSAPPEND_SLOTS; slot++) {
 		struct nfsappend_queued *r = &q->records[slot];
-		enum nfsappend_slot_state state = STATE(atomic_load(&r->word));
 
-		if (state != NFSAPPEND_SLOT_TAKEN &&
-			state != NFSAPPEND_SLOT_ABANDONED)
+		if (!in_batch(r))
 			continue;
 		if (q->error == 0 && r->at >= q->done)
 			queue_again(q, r);
@@ -285,12 +291,26 @@ static void settle_taken(struct nfsappend_queue *q)
 	}
 }
 
-void nfsappend_queue_publish(
-	struct nfsappend_queue *q, uint64_t done, int64_t error, uint64_t end)
+bool nfsappend_queue_ends(struct nfsappend_queue *q, uint64_t upto)
+{
+	for (unsigned slot = 0; slot < NFSAPPEND_SLOTS; slot++) {
+		struct nfsappend_queued *r = &q->records[slot];
+		uint32_t len =
+			atomic_load_explicit(&r->len, memory_order_relaxed);
+
+		if (in_batch(r) && (uint64_t)r->at + len == upto)
+			return true;
+	}
+	return false;
+}
+
+void nfsappend_queue_publish(struct nfsappend_queue *q, uint64_t done,
+	int64_t error, uint64_t end, bool in_doubt)
 {
 	q->done = done;
 	q->error = error;
 	q->end = end;
+	q->in_doubt = in_doubt;
 	/* Noted before the first record is told: should we die on the way,
 	 * the others are told the same. */
 	__atomic_store_n(&q->known, 1, __ATOMIC_RELEASE);
@@ -307,5 +327,5 @@ void nfsappend_queue_recover(
 		__atomic_store_n(&q->known, 0, __ATOMIC_RELEASE);
 		return;
 	}
-	nfsappend_queue_publish(q, landed, 0, end);
+	nfsappend_queue_publish(q, landed, 0, end, false);
 }

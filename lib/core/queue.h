@@ -57,6 +57,7 @@ struct nfsappend_queue {
 	uint32_t left;	     /* some were not taken then */
 	uint32_t last_batch; /* records in it */
 	uint32_t known;	     /* the outcome below stands */
+	uint32_t in_doubt;   /* it may not be the end: more may be in */
 	int64_t commit_ns;   /* smoothed time of a commit */
 	uint64_t done;	     /* bytes of the batch on stable storage */
 	int64_t error;	     /* what ended it, 0 or -errno */
@@ -92,9 +93,14 @@ uint32_t nfsappend_queue_collect(struct nfsappend_queue *, uint8_t *stage,
 	uint32_t room, bool own, unsigned *records);
 /* As leader, when the outcome of the batch is known: bytes of it on stable
  * storage, what ended it, the file's end behind them. With error 0 what is
- * not there is queued again. */
+ * not there is queued again. in_doubt: more than done may be in, so that a
+ * record of which a part is there has error for a result, not the count, which
+ * would make its writer send the rest. */
 void nfsappend_queue_publish(struct nfsappend_queue *, uint64_t done,
-	int64_t error, uint64_t end);
+	int64_t error, uint64_t end, bool in_doubt);
+/* Does a record of the batch end, or the leader's own begin, behind so many
+ * bytes of it? */
+bool nfsappend_queue_ends(struct nfsappend_queue *, uint64_t upto);
 /* As leader after one that died or ran out of time: landed bytes of its batch
  * are in the file, unless it had got as far as to note the outcome itself. */
 void nfsappend_queue_recover(struct nfsappend_queue *, uint64_t landed,

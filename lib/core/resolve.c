@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +13,25 @@
 
 enum { DONE, RESTART = 1 }; /* RESTART: go on from place->path */
 
+/* The last one used: fresh pages, a fault each, would be most of what it costs
+ * to see that a path is not ours. */
+static struct nfsappend_place *_Atomic spare;
+
 struct nfsappend_place *nfsappend_place_new(void)
 {
-	return nfsappend_pages(sizeof(struct nfsappend_place));
+	struct nfsappend_place *p = atomic_exchange(&spare, NULL);
+
+	if (p == NULL)
+		return nfsappend_pages(sizeof *p);
+	memset(p, 0, offsetof(struct nfsappend_place, stack));
+	return p;
 }
 
 void nfsappend_place_free(struct nfsappend_place *p)
 {
-	sys_munmap(p, sizeof *p);
+	p = atomic_exchange(&spare, p);
+	if (p != NULL)
+		sys_munmap(p, sizeof *p);
 }
 
 int nfsappend_place_path(const struct nfsappend_place *p, char *out,

@@ -52,12 +52,14 @@ struct nfsappend_segment {
 	struct nfsappend_slot slot;
 	struct nfsappend_client client;
 
-	/* Of a batch from the commit queue: bytes of it on stable storage and
-	 * the file's end behind them; what of them had landed before those
-	 * that are being sent. under_lock: these go under the mutex byte, and
-	 * their outcome is not noted yet; the slot tells (wrote). orphaned:
-	 * the leader died, or ran out of time, before it could tell the
-	 * writers. */
+	/* Of a record, or of a batch from the commit queue: bytes of it in
+	 * the stage, 0 when it has come to its end; of those on stable
+	 * storage and the file's end behind them; where in the stage those
+	 * that are being sent begin. under_lock: these go under the mutex
+	 * byte, and their outcome is not noted yet; the slot tells (wrote).
+	 * orphaned: the leader died, or ran out of time, before it could tell
+	 * the writers. */
+	uint64_t staged;
 	uint64_t landed;
 	uint64_t landed_end;
 	uint64_t batch_base;

@@ -18,6 +18,7 @@ static struct {
 	_Atomic int held;
 	uint64_t ino; /* in sockfs */
 } sockets[NFSAPPEND_SOCKETS];
+static _Atomic int top; /* slots from here on were never used */
 
 static uint64_t inode_of(int fd)
 {
@@ -82,6 +83,9 @@ int nfsappend_socket_adopt(int fd)
 
 		if (!atomic_compare_exchange_strong(&sockets[i].fd, &none, -1))
 			continue;
+		for (int n = atomic_load(&top); n <= i;)
+			if (atomic_compare_exchange_weak(&top, &n, i + 1))
+				break;
 		sockets[i].ino = ino;
 		atomic_store(&sockets[i].held, 0);
 		atomic_store(&sockets[i].fd, fd);
@@ -123,7 +127,7 @@ static int find(int fd)
 {
 	if (fd <= 0) /* the marks of slots without a socket */
 		return -1;
-	for (int i = 0; i < NFSAPPEND_SOCKETS; i++)
+	for (int i = 0, n = atomic_load(&top); i < n; i++)
 		if (atomic_load(&sockets[i].fd) == fd)
 			return i;
 	return -1;

@@ -135,6 +135,6 @@ int nfsappend_state_prepare(
 	}
 	if (!usable(&op.seg->slot))
 		r = nfsappend_state_renew(&op);
-	nfsappend_op_end(&op, r);
+	nfsappend_op_finish(&op);
 	return r;
 }

@@ -13,9 +13,11 @@
 #include "core/table.h"
 
 /* The first one is there from the start: no mmap() for common programs. */
-static nfsappend_slot first_chunk[NFSAPPEND_CHUNK];
-nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS] = {first_chunk};
+nfsappend_slot nfsappend_first_chunk[NFSAPPEND_CHUNK];
+nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS] = {
+	nfsappend_first_chunk};
 bool nfsappend_active = true; /* until the start knows better */
+bool nfsappend_met_placeholder;
 
 static struct nfsappend_slab opens = NFSAPPEND_SLAB(struct nfsappend_open);
 
@@ -145,11 +147,19 @@ static bool replace(nfsappend_slot *slot, uintptr_t was, uintptr_t now)
 	return true;
 }
 
+void nfsappend_table_idle(int fd)
+{
+	if ((unsigned)fd < NFSAPPEND_CHUNK)
+		atomic_store_explicit(&nfsappend_first_chunk[fd],
+			NFSAPPEND_FD_UNMANAGED, memory_order_relaxed);
+}
+
 void nfsappend_table_set(int fd, struct nfsappend_open *o)
 {
 	nfsappend_slot *slot = slot_of(fd);
 	uintptr_t was;
 
+	nfsappend_met_placeholder = true;
 	if (slot == NULL || nfsappend_in_vfork_child()) {
 		/* The table is the parent's, or there is no room: whoever
 		 * uses the descriptor will read the placeholder. */
@@ -209,8 +219,10 @@ bool nfsappend_table_glance(int fd)
 	if (v == NFSAPPEND_FD_UNMANAGED)
 		return true;
 	sig = sys_fcntl(fd, F_GETSIG, 0);
-	if (sig == NFSAPPEND_MARKER)
+	if (sig == NFSAPPEND_MARKER) {
+		nfsappend_met_placeholder = true;
 		return false;
+	}
 	/* A vfork child must not say this of its parent's number, and of one
 	 * that is not open there is nothing to remember. */
 	if (sig >= 0 && !nfsappend_in_vfork_child() &&

@@ -43,10 +43,30 @@ struct nfsappend_open {
 
 typedef _Atomic uintptr_t nfsappend_slot;
 
-extern nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS];
+/* What the hot paths of hooks read: found without the GOT. */
+#define NFSAPPEND_HOT __attribute__((visibility("hidden")))
 
-/* False until there is anything to do: every hook's first question. */
-extern bool nfsappend_active;
+extern nfsappend_slot *_Atomic nfsappend_chunks[NFSAPPEND_CHUNKS]
+	NFSAPPEND_HOT;
+/* The first of them: there from the start. */
+extern nfsappend_slot nfsappend_first_chunk[NFSAPPEND_CHUNK] NFSAPPEND_HOT;
+
+/* False once there is certainly nothing to do for this process. */
+extern bool nfsappend_active NFSAPPEND_HOT;
+
+/* A placeholder is, or was, among this process's descriptors: only then can
+ * a write that went to the kernel have met one. */
+extern bool nfsappend_met_placeholder NFSAPPEND_HOT;
+
+/* The hot question of write() and close(): one load. false may mean
+ * anything, true is certain; without nfsappend_active, since a process that
+ * has nothing to do gets its numbers marked on first use. */
+static inline bool nfsappend_table_plain(int fd)
+{
+	return (unsigned)fd < NFSAPPEND_CHUNK &&
+		atomic_load_explicit(&nfsappend_first_chunk[fd],
+			memory_order_relaxed) == NFSAPPEND_FD_UNMANAGED;
+}
 
 static inline uintptr_t nfsappend_table_peek(int fd)
 {
@@ -75,6 +95,9 @@ static inline bool nfsappend_table_unmanaged(int fd)
 }
 
 void nfsappend_table_start(void);
+
+/* Nothing is managed in this process (!nfsappend_active). */
+void nfsappend_table_idle(int fd);
 
 /* What fd is now: a counted reference, or NULL with *error 0 (not ours) or
  * -errno (ours, but it can't be served). With the guard held. */

@@ -101,7 +101,7 @@ static void close_idle(struct nfsappend_file *f)
 	if (nfsappend_segment_alone(&f->segment))
 		nfsappend_state_close(f->key.server, &op.w, &op.seg->slot,
 			&f->key.fh);
-	nfsappend_op_end(&op, 0);
+	nfsappend_op_finish(&op);
 }
 
 void nfsappend_unused_close(struct nfsappend_server *s)

@@ -16,10 +16,12 @@
 extern void closefrom(int);
 extern int close_range(unsigned, unsigned, int);
 
-NFSAPPEND_HOOK int close(int fd)
+static NFSAPPEND_APART int close_slowly(int fd)
 {
-	int r;
+	int r, saved;
 
+	if (!nfsappend_active)
+		return NFSAPPEND_NEXT(close)(fd);
 	/* The program never opened it: as if it were not there. */
 	if (nfsappend_socket_ours(fd) && nfsappend_depth == 0) {
 		errno = EBADF;
@@ -27,12 +29,22 @@ NFSAPPEND_HOOK int close(int fd)
 	}
 	r = NFSAPPEND_REAL(close)(fd);
 	if (nfsappend_may_be_ours(fd)) {
-		int saved = errno;
-
+		saved = errno;
 		nfsappend_table_forget(fd);
 		errno = saved;
 	}
 	return r;
+}
+
+NFSAPPEND_HOOK int close(int fd)
+{
+	/* A socket of ours is not in the table. */
+	if (nfsappend_table_plain(fd) &&
+		(atomic_load_explicit(&nfsappend_sockets_used,
+			 memory_order_relaxed) == 0 ||
+			!nfsappend_socket_ours(fd)))
+		return NFSAPPEND_NEXT(close)(fd);
+	return close_slowly(fd);
 }
 
 static void forget_range(unsigned first, unsigned last)

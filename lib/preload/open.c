@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/config_env.h"
 #include "core/opening.h"
+#include "core/path.h"
 #include "core/placeholder.h"
 #include "preload/open.h"
 #include "preload/path.h"
@@ -51,6 +53,17 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 	return true;
 }
 
+/* Another open of a placeholder's memfd? */
+static NFSAPPEND_APART void look_at(int fd)
+{
+	struct nfsappend_placeholder p;
+
+	if (nfsappend_placeholder_read(fd, &p) == 0) {
+		nfsappend_placeholder_mark(fd);
+		nfsappend_table_unsure(fd);
+	}
+}
+
 int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 	int result)
 {
@@ -60,15 +73,8 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 		return result;
 	if (result >= 0) {
 		nfsappend_table_opened(result);
-		/* Another open of a placeholder's memfd. */
-		if (nfsappend_path_of_descriptor(path)) {
-			struct nfsappend_placeholder p;
-
-			if (nfsappend_placeholder_read(result, &p) == 0) {
-				nfsappend_placeholder_mark(result);
-				nfsappend_table_unsure(result);
-			}
-		}
+		if (nfsappend_path_of_descriptor(path))
+			look_at(result);
 		return result;
 	}
 	if (!nfsappend_path_after(dirfd, path))
@@ -80,6 +86,20 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 		return result;
 	}
 	return (int)nfsappend_result(r);
+}
+
+/*
+ * A file of this host's, as far as can be told without a look at it? What the
+ * kernel can't find there is looked at after, and a path that may be made is
+ * not so simple.
+ */
+static inline bool plainly_elsewhere(const char *path, int flags)
+{
+	return path != NULL && path[0] == '/' && !(flags & O_CREAT) &&
+		nfsappend_start_state == NFSAPPEND_STARTED &&
+		!nfsappend_config.any_local &&
+		!nfsappend_path_of_descriptor(path) &&
+		nfsappend_path_match(path) == NULL;
 }
 
 /* The mode argument is there only when a file may be made. */
@@ -96,6 +116,15 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 #define OPEN(name, dirfd, path, flags, mode, call)                             \
 	do {                                                                   \
 		int result_;                                                   \
+		if (!nfsappend_active)                                         \
+			return NFSAPPEND_REAL(name) call;                      \
+		if (plainly_elsewhere((path), (flags))) {                      \
+			result_ = NFSAPPEND_REAL(name) call;                   \
+			return nfsappend_table_plain(result_)                  \
+				? result_                                      \
+				: nfsappend_open_after((dirfd), (path),        \
+					  (flags), (mode), result_);           \
+		}                                                              \
 		if (nfsappend_open_before((dirfd), (path), (flags), (mode),    \
 			    &result_))                                         \
 			return result_;                                        \

@@ -10,11 +10,6 @@
 #include "core/pathcall.h"
 #include "preload/path.h"
 
-bool nfsappend_path_of_descriptor(const char *path)
-{
-	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-}
-
 int nfsappend_path_descriptor(const char *path)
 {
 	static const char *const names[] = {"/dev/stdin", "/dev/stdout",

@@ -10,6 +10,7 @@
 #include <alloca.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "core/opening.h"
 #include "preload/hook.h"
@@ -19,7 +20,16 @@ bool nfsappend_path_before(int dirfd, const char *path, bool makes);
 /* The kernel has failed with errno: may it be ours? */
 bool nfsappend_path_after(int dirfd, const char *path);
 /* Might the path name a descriptor (/dev/stdout, /proc/self/fd/1)? */
-bool nfsappend_path_of_descriptor(const char *path);
+static inline bool nfsappend_path_of_descriptor(const char *path)
+{
+	if (path[0] != '/')
+		return false;
+	if (path[1] == 'd')
+		return strncmp(path, "/dev/", 5) == 0 &&
+			strcmp(path + 5, "null") != 0 &&
+			strncmp(path + 5, "shm/", 4) != 0;
+	return path[1] == 'p' && strncmp(path, "/proc/", 6) == 0;
+}
 /* The number that it names, ours or not, or -1. */
 int nfsappend_path_descriptor(const char *path);
 

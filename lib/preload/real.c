@@ -41,8 +41,9 @@ void *nfsappend_real_find(enum nfsappend_real_index i)
 	return f;
 }
 
-void nfsappend_reals_find(void)
+void nfsappend_reals_find(bool all)
 {
 	for (int i = 0; i < NFSAPPEND_REALS; i++)
-		nfsappend_real_find(i);
+		if (all || nfsappend_reals[i] != NULL)
+			nfsappend_real_find(i);
 }

@@ -8,7 +8,9 @@
 #ifndef NFSAPPEND_PRELOAD_REAL_H
 #define NFSAPPEND_PRELOAD_REAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 enum nfsappend_real_index {
 #define REAL(name, alias) NFSAPPEND_REAL_INDEX_##name,
@@ -17,12 +19,15 @@ enum nfsappend_real_index {
 	NFSAPPEND_REALS
 };
 
-extern void *nfsappend_reals[NFSAPPEND_REALS];
+extern void *nfsappend_reals[NFSAPPEND_REALS]
+	__attribute__((visibility("hidden")));
 
 /* By dlsym(), now; NULL when this glibc has no such function. */
 void *nfsappend_real_find(enum nfsappend_real_index);
-/* All of them, at the start. */
-void nfsappend_reals_find(void);
+/* At the start: all of them, since dlsym() is nothing for a handler; or those
+ * that have an alias, which another preload would miss, in a process that has
+ * nothing to do with us. */
+void nfsappend_reals_find(bool all);
 
 static inline void *nfsappend_real(enum nfsappend_real_index i)
 {
@@ -30,6 +35,10 @@ static inline void *nfsappend_real(enum nfsappend_real_index i)
 
 	return f != NULL ? f : nfsappend_real_find(i);
 }
+
+/* The same for a name that has an alias: it is there from the start. */
+#define NFSAPPEND_NEXT(name)                                                   \
+	((__typeof__(&name))nfsappend_reals[NFSAPPEND_REAL_INDEX_##name])
 
 /* NFSAPPEND_REAL(write)(fd, buf, n); type is the hook's own. */
 #define NFSAPPEND_REAL(name)                                                   \

@@ -20,8 +20,8 @@
 #include "preload/start.h"
 #include "preload/stdio_slots.h"
 
-enum { NEW, BUSY, STARTED };
-static int state;
+enum { NEW, BUSY, STARTED = NFSAPPEND_STARTED };
+int nfsappend_start_state;
 static pid_t starter; /* the process in which it is BUSY */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
 static char *const *initial_environment; /* of the constructor */
@@ -115,40 +115,47 @@ static void start_once(void)
 	nfsappend_directory_start();
 	nfsappend_server_start();
 	nfsappend_backend_loader = load_module;
-	nfsappend_reals_find();
 	nfsappend_config_read(initial_environment != NULL
 			? initial_environment
 			: environ);
-	if (inherited())
+	if (inherited()) {
+		nfsappend_reals_find(true);
 		/* The first append may come from a handler: load now. */
 		nfsappend_backend = load_module();
-	else if (nfsappend_config.nmaps == 0)
+	} else if (nfsappend_config.nmaps == 0) {
+		nfsappend_reals_find(false);
 		nfsappend_active = false;
+	} else {
+		nfsappend_reals_find(true);
+	}
 	nfsappend_guard_leave(&guard);
 }
 
-bool nfsappend_start(void)
+bool nfsappend_start_now(void)
 {
 	int new = NEW;
 
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == STARTED)
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
+		STARTED)
 		return nfsappend_active;
 	if (starting) /* a hook called by what we call there */
 		return false;
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NEW)
+	if (__atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) == NEW)
 		__atomic_store_n(&starter, sys_getpid(), __ATOMIC_RELAXED);
-	if (!__atomic_compare_exchange_n(&state, &new, BUSY, false,
-		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_compare_exchange_n(&nfsappend_start_state, &new, BUSY,
+		    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		/* Another thread is at it: this one's open() may be the
 		 * first of a mapped path. */
-		while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != STARTED) {
+		while (__atomic_load_n(&nfsappend_start_state,
+			       __ATOMIC_ACQUIRE) != STARTED) {
 			nfsappend_sys(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 			/* Forked away from it: nobody is at it here. */
 			if (__atomic_load_n(&starter, __ATOMIC_RELAXED) !=
 				sys_getpid())
-				__atomic_store_n(&state, NEW,
+				__atomic_store_n(&nfsappend_start_state, NEW,
 					__ATOMIC_RELEASE);
-			if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NEW)
+			if (__atomic_load_n(&nfsappend_start_state,
+				    __ATOMIC_ACQUIRE) == NEW)
 				return nfsappend_start();
 		}
 		return nfsappend_active;
@@ -159,6 +166,6 @@ bool nfsappend_start(void)
 	start_once();
 	starting = false;
 	errno = saved;
-	__atomic_store_n(&state, STARTED, __ATOMIC_RELEASE);
+	__atomic_store_n(&nfsappend_start_state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
 }

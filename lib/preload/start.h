@@ -4,11 +4,24 @@
 
 #include <stdbool.h>
 
+#include "core/table.h"
+
+extern int nfsappend_start_state; /* start.c's; STARTED at the end */
+#define NFSAPPEND_STARTED 2
+
+bool nfsappend_start_now(void);
+
 /*
  * Once per process, by the first hook that needs it: reads the environment.
  * The answer is nfsappend_active from then on. Not in the constructor, which
  * runs before libc and sanitizers are ready for anything.
  */
-bool nfsappend_start(void);
+static inline bool nfsappend_start(void)
+{
+	return __atomic_load_n(&nfsappend_start_state, __ATOMIC_ACQUIRE) ==
+			NFSAPPEND_STARTED
+		? nfsappend_active
+		: nfsappend_start_now();
+}
 
 #endif

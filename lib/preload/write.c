@@ -41,20 +41,53 @@ extern int __vdprintf_chk(int, int, const char *, va_list);
 /* A negative offset of pwrite() is an error, not "the position". */
 #define OFFSET(offset) ((offset) < 0 ? -2 : (offset))
 
-/* Apart, so that write() on any other descriptor needs no stack frame. */
-static NFSAPPEND_APART ssize_t write_ours(int fd, const void *buf, size_t n)
+static NFSAPPEND_APART ssize_t write_slowly(int fd, const void *buf, size_t n)
 {
+	if (!nfsappend_active) {
+		nfsappend_table_idle(fd);
+		return NFSAPPEND_NEXT(write)(fd, buf, n);
+	}
 	WRITE(write, (fd, buf, n), fd, ONE(buf, n, NFSAPPEND_AT_POSITION));
+}
+
+extern ssize_t __write(int, const void *, size_t);
+/* glibc 2.32 and later; 1 until the first thread is made. */
+extern char __libc_single_threaded __attribute__((weak));
+
+/*
+ * Of a process that has managed descriptors, to one that is not: the kernel
+ * must be asked whether it was (nfsappend_escaped()), so no jump into libc's
+ * write() will do. A call would cost as much as all the rest: the system call
+ * empties the processor's return stack. So the system call is made here, where
+ * libc's write() would be nothing else: no thread is there to cancel this one,
+ * and no other preload wants to see it.
+ */
+static NFSAPPEND_APART ssize_t write_beside(int fd, const void *buf, size_t n)
+{
+	ssize_t r;
+
+	if (&__libc_single_threaded != NULL && __libc_single_threaded &&
+		NFSAPPEND_NEXT(write) == __write) {
+		r = sys_write(fd, buf, n);
+		if (r >= 0)
+			return r;
+		errno = (int)-r;
+		r = -1;
+	} else {
+		r = NFSAPPEND_NEXT(write)(fd, buf, n);
+		if (r >= 0)
+			return r;
+	}
+	return nfsappend_escaped(fd) ? write_slowly(fd, buf, n) : r;
 }
 
 NFSAPPEND_HOOK ssize_t write(int fd, const void *buf, size_t n)
 {
-	ssize_t r;
-
-	if (nfsappend_may_be_ours(fd))
-		return write_ours(fd, buf, n);
-	r = NFSAPPEND_REAL(write)(fd, buf, n);
-	return r >= 0 || !nfsappend_escaped(fd) ? r : write_ours(fd, buf, n);
+	if (!nfsappend_table_plain(fd))
+		return write_slowly(fd, buf, n);
+	return nfsappend_met_placeholder
+		? write_beside(fd, buf, n)
+		: NFSAPPEND_NEXT(write)(fd, buf, n);
 }
 
 ssize_t nfsappend_hook_write(int fd, const void *buf, size_t n)

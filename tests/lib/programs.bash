@@ -49,12 +49,6 @@ rotate() {
 	in_server "$PROGRAMS/nfs-rename" "$SHIM_URL" "$1" "$2"
 }
 
-# Whether the program itself can rename, stat and list in the log's folder: on
-# a kernel mount it can, below a MAP folder it cannot.
-can_rename() {
-	in_control || mountpoint -q "$LOGS"
-}
-
 # writes COMMAND...: it succeeds, without a word of ours.
 writes() {
 	run_shimmed "$@"

@@ -102,6 +102,23 @@ static void lost_and_truncated(void)
 	}
 }
 
+/* Another host's record is the first line of ours: it is not written over.
+ * Only a part that ends in the middle of a line is our own. */
+static void lost_and_other_writer_of_a_prefix(void)
+{
+	rig_start(NFSAPPEND_GUARDED);
+	CHECK_INT(rig_append("first\n"), 6);
+	FAKE(.op = FAKE_WRITE, .result = NFSAPPEND_LOST, .after = "one\n");
+	CHECK_INT(rig_append("one\ntwo\n"), 8);
+	CHECK_HAS(rig_log(), "[N303]");
+	CHECK_FILE("first\none\none\ntwo\n");
+	FAKE(.op = FAKE_WRITE, .result = NFSAPPEND_LOST, .executed = true,
+		.count = 5);
+	CHECK_INT(rig_append("six\nseven\n"), 10);
+	CHECK_HAS_NOT(rig_log(), "[N303]");
+	CHECK_FILE("first\none\none\ntwo\nsix\nseven\n");
+}
+
 /* Only a part got in before the connection broke. */
 static void lost_after_a_part(void)
 {
@@ -187,6 +204,7 @@ static void errors_while_settling(void)
 				.executed = executed);
 			FAKE(.op = FAKE_GETATTR, .at = 2, .result = -errors[i]);
 			CHECK_INT(rig_append("record\n"), -errors[i]);
+			CHECK_HAS(rig_log(), "may be in the file");
 			CHECK_INT(rig_pending(), NFSAPPEND_SETTLED);
 			CHECK_INT(rig_append("next\n"), 5);
 			CHECK_FILE(executed ? "first\nrecord\nnext\n"
@@ -256,6 +274,66 @@ static void timed_out(void)
 			CHECK_INT(rig_pending(), NFSAPPEND_SETTLED);
 			CHECK_FILE("first\nrecord\nnext\n");
 			CHECK_HAS(rig_log(), "[N306]");
+		}
+}
+
+/* ... of a later chunk of a long record: no count, which would make the
+ * program send the rest while it may be in. */
+static void timed_out_in_a_later_chunk(void)
+{
+	for (unsigned m = 0; m < 2; m++)
+		for (int executed = 0; executed < 2; executed++) {
+			rig_again(rig_sharings[m]);
+			unit_case("%s, executed %d",
+				rig_sharing_name(rig_sharings[m]), executed);
+			rig_file->timeout_s = 60;
+			rig_file->key.server->contact.wtmax = 4;
+			FAKE(.op = FAKE_WRITE, .at = 2,
+				.result = NFSAPPEND_TIMED_OUT,
+				.executed = executed);
+			CHECK_INT(rig_append("0123456789ab"), -EIO);
+			CHECK_INT(rig_pending(), NFSAPPEND_IN_FLIGHT);
+			CHECK_HAS(rig_log(), "may be in the file");
+			rig_file->key.server->contact.wtmax = 1 << 20;
+			CHECK_INT(rig_append("next\n"), 5);
+			CHECK_FILE("01234567next\n");
+		}
+}
+
+/* The same where the server refuses what would tell. */
+static void doubt_in_a_later_chunk(void)
+{
+	rig_start(NFSAPPEND_GUARDED);
+	rig_file->key.server->contact.wtmax = 4;
+	FAKE(.op = FAKE_WRITE, .at = 2, .result = NFSAPPEND_LOST,
+		.executed = true);
+	FAKE(.op = FAKE_GETATTR, .at = 3, .result = -EIO);
+	CHECK_INT(rig_append("0123456789ab"), -EIO);
+	CHECK_HAS(rig_log(), "may be in the file");
+	CHECK_FILE("01234567");
+	/* What is refused without a doubt is counted as before. */
+	FAKE(.op = FAKE_WRITE, .at = 2, .result = -ENOSPC);
+	CHECK_INT(rig_append("cdefghijkl"), 4);
+	CHECK_HAS_NOT(rig_log(), "may be in the file");
+	CHECK_FILE("01234567cdef");
+}
+
+/* Behind a short WRITE, too. */
+static void timed_out_behind_a_part(void)
+{
+	for (unsigned m = 0; m < 2; m++)
+		for (int executed = 0; executed < 2; executed++) {
+			rig_again(rig_sharings[m]);
+			unit_case("%s, executed %d",
+				rig_sharing_name(rig_sharings[m]), executed);
+			rig_file->timeout_s = 60;
+			FAKE(.op = FAKE_WRITE, .count = 3);
+			FAKE(.op = FAKE_WRITE, .at = 2,
+				.result = NFSAPPEND_TIMED_OUT,
+				.executed = executed);
+			CHECK_INT(rig_append("record\n"), -EIO);
+			CHECK_INT(rig_append("next\n"), 5);
+			CHECK_FILE("record\nnext\n");
 		}
 }
 
@@ -357,6 +435,72 @@ static void killed_after_a_part_was_executed(void)
 		&(struct fake_rule){
 			.op = FAKE_WRITE, .count = 3, .death = FAKE_DIE_AFTER},
 		"first\nrecord\nnext\n");
+}
+
+/* Between a short WRITE and the rest. */
+static void killed_behind_a_part(void)
+{
+	for (unsigned m = 0; m < 2; m++) {
+		rig_again(rig_sharings[m]);
+		unit_case("%s", rig_sharing_name(rig_sharings[m]));
+		CHECK_INT(rig_append("first\n"), 6);
+		FAKE(.op = FAKE_WRITE, .count = 3);
+		FAKE(.op = FAKE_WRITE, .at = 2, .death = FAKE_DIE_BEFORE);
+		CHECK(WIFSIGNALED(rig_append_in_child("record\n")));
+		CHECK_INT(rig_append("next\n"), 5);
+		CHECK_FILE("first\nrecord\nnext\n");
+	}
+}
+
+/* The one who settles it meets the short WRITE. */
+static void killed_and_a_part_follows(void)
+{
+	for (unsigned m = 0; m < 2; m++) {
+		rig_again(rig_sharings[m]);
+		unit_case("%s", rig_sharing_name(rig_sharings[m]));
+		CHECK_INT(rig_append("first\n"), 6);
+		FAKE(.op = FAKE_WRITE, .death = FAKE_DIE_BEFORE);
+		CHECK(WIFSIGNALED(rig_append_in_child("record\n")));
+		FAKE(.op = FAKE_WRITE, .count = 3, .times = 2);
+		CHECK_INT(rig_append("next\n"), 5);
+		CHECK_FILE("first\nrecord\nnext\n");
+	}
+}
+
+/* What the segment says of a record of which a part is in: sent, if nobody
+ * has come between and it makes sense. */
+static void rest_of_a_dead_one(void)
+{
+	static const struct {
+		uint64_t staged, landed, end;
+		const char *want;
+	} cases[] = {
+		{7, 3, 9, "first\nrecord\nnext\n"},
+		{7, 3, 8, "first\nrecnext\n"}, /* not the end any more */
+		{7, 7, 9, "first\nrecnext\n"},
+		{7, 0, 9, "first\nrecnext\n"},
+		{UINT64_MAX, 3, 9, "first\nrecnext\n"},
+		{NFSAPPEND_STAGE_MAX + 1, 3, 9, "first\nrecnext\n"},
+		{3, UINT64_MAX, 9, "first\nrecnext\n"},
+	};
+
+	for (unsigned m = 0; m < 2; m++)
+		for (unsigned i = 0; i < UNIT_COUNT(cases); i++) {
+			struct nfsappend_segment *s;
+
+			rig_again(rig_sharings[m]);
+			unit_case("%s, %u", rig_sharing_name(rig_sharings[m]),
+				i);
+			CHECK_INT(rig_append("first\nrec"), 9);
+			s = rig_file->segment.shared;
+			memcpy(s->stage, "record\n", 7);
+			s->staged = cases[i].staged;
+			s->landed = cases[i].landed;
+			s->landed_end = cases[i].end;
+			CHECK_INT(rig_append("next\n"), 5);
+			CHECK_INT(s->staged, 0);
+			CHECK_FILE(cases[i].want);
+		}
 }
 
 static void killed_before_it_was_staged(void)
@@ -584,6 +728,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(lost_and_other_writer),
 	UNIT_TEST(lost_and_other_writers),
 	UNIT_TEST(lost_and_truncated),
+	UNIT_TEST(lost_and_other_writer_of_a_prefix),
 	UNIT_TEST(lost_after_a_part),
 	UNIT_TEST(lost_and_only_cached),
 	UNIT_TEST(lost_cached_and_restarted),
@@ -592,12 +737,18 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(read_back_is_refused),
 	UNIT_TEST(read_back_in_pieces),
 	UNIT_TEST(timed_out),
+	UNIT_TEST(timed_out_in_a_later_chunk),
+	UNIT_TEST(doubt_in_a_later_chunk),
+	UNIT_TEST(timed_out_behind_a_part),
 	UNIT_TEST(timed_out_again),
 	UNIT_TEST(timed_out_and_other_writer),
 	UNIT_TEST(commit_timed_out),
 	UNIT_TEST(killed_before_it_was_sent),
 	UNIT_TEST(killed_after_it_was_executed),
 	UNIT_TEST(killed_after_a_part_was_executed),
+	UNIT_TEST(killed_behind_a_part),
+	UNIT_TEST(killed_and_a_part_follows),
+	UNIT_TEST(rest_of_a_dead_one),
 	UNIT_TEST(killed_before_it_was_staged),
 	UNIT_TEST(killed_and_other_writer),
 	UNIT_TEST(killed_before_commit),

@@ -160,6 +160,47 @@ static void no_space(void)
 	check_slots_free();
 }
 
+/* The answer for the rest of a short WRITE is lost, and nothing more can be
+ * learnt: who has a part in the file is told the error. Told the part, it
+ * would send the rest, which may be in. */
+static void in_doubt_behind_a_part(void)
+{
+	unsigned a, b;
+
+	start(NFSAPPEND_GUARDED);
+	lead();
+	a = follow("aaaaaa\n", 0);
+	b = follow("bbbbbb\n", 0);
+	FAKE(.op = FAKE_WRITE, .count = 10);
+	FAKE(.op = FAKE_WRITE, .at = 2, .result = NFSAPPEND_LOST,
+		.executed = true);
+	FAKE(.op = FAKE_GETATTR, .at = 3, .result = -ESTALE);
+	unlead();
+	CHECK_INT(rig_append("own\n"), -ESTALE);
+	CHECK_INT(result(a), 7);
+	CHECK_INT(result(b), -ESTALE);
+	CHECK_HAS(rig_log(), "may be in the file");
+	CHECK_FILE("aaaaaa\nbbbbbb\nown\n");
+	check_slots_free();
+}
+
+/* Another host's record is what our batch begins with: it stays. */
+static void same_as_the_first_of_the_batch(void)
+{
+	unsigned a;
+
+	start(NFSAPPEND_GUARDED);
+	lead();
+	a = follow("aaaa", 0);
+	FAKE(.op = FAKE_WRITE, .result = NFSAPPEND_LOST, .after = "aaaa");
+	unlead();
+	CHECK_INT(rig_append("own"), 3);
+	CHECK_INT(result(a), 4);
+	CHECK_HAS(rig_log(), "[N303]");
+	CHECK_FILE("aaaaaaaaown");
+	check_slots_free();
+}
+
 /* A short WRITE, and another host's record behind it: only the record that
  * was cut is short, those not begun go behind the other's. */
 static void other_host_in_the_middle(void)
@@ -486,6 +527,8 @@ static void dead_sleepers(void)
 static const struct unit_test tests[] = {
 	UNIT_TEST(one_batch),
 	UNIT_TEST(no_space),
+	UNIT_TEST(in_doubt_behind_a_part),
+	UNIT_TEST(same_as_the_first_of_the_batch),
 	UNIT_TEST(other_host_in_the_middle),
 	UNIT_TEST(deadline_of_the_leader),
 	UNIT_TEST(deadline_before_the_write),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -404,6 +405,74 @@ static void limit_of_a_new_segment(void)
 	CHECK_FILE("x\n");
 }
 
+/* The answer is lost: what others have appended since it was executed stays,
+ * and it is executed once where it was not. */
+static void lost_truncation(void)
+{
+	static const struct {
+		int to;
+		bool executed;
+		const char *after, *want;
+	} cases[] = {
+		{0, true, "", ""},
+		{0, false, "", ""},
+		{0, true, "other\n", "other\n"},
+		{4, true, "oth\n", "0123oth\n"},
+		/* As if it had come later: it had not returned. */
+		{4, false, "other\n", "0123"},
+		{12, true, "other\n", "0123456789\0\0other\n"},
+		{12, false, "", "0123456789\0\0"},
+		{12, false, "a longer one\n", "0123456789a longer one\n"},
+	};
+
+	for (unsigned m = 0; m < 2; m++)
+		for (unsigned i = 0; i < UNIT_COUNT(cases); i++) {
+			struct nfsappend_attr size = {
+				.size = (uint64_t)cases[i].to};
+			struct nfsappend_guard guard;
+			const uint8_t *content;
+			size_t len, want = strlen(cases[i].want);
+
+			rig_again(rig_sharings[m]);
+			unit_case("%s, %u", rig_sharing_name(rig_sharings[m]),
+				i);
+			if (cases[i].to == 12 && want == 10)
+				want += 2 + strlen(cases[i].after);
+			CHECK_INT(rig_append("0123456789"), 10);
+			FAKE(.op = FAKE_SETATTR, .result = NFSAPPEND_LOST,
+				.executed = cases[i].executed,
+				.after = cases[i].after);
+			nfsappend_guard_enter(&guard);
+			CHECK_INT(nfsappend_file_setattr(rig_file,
+					  NFSAPPEND_SET_SIZE, &size),
+				0);
+			nfsappend_guard_leave(&guard);
+			content = fake_content(rig_node, &len);
+			CHECK_MEM(content, len, cases[i].want, want);
+			CHECK_INT(rig_append("z"), 1);
+			fake_content(rig_node, &len);
+			CHECK_INT(len, want + 1);
+		}
+}
+
+/* A failed SETATTR is no failed append. */
+static void failed_truncation(void)
+{
+	struct nfsappend_attr empty = {.size = 0};
+	struct nfsappend_guard guard;
+
+	rig_start(NFSAPPEND_GUARDED);
+	CHECK_INT(rig_append("0123"), 4);
+	FAKE(.op = FAKE_SETATTR, .result = -EACCES);
+	nfsappend_guard_enter(&guard);
+	CHECK_INT(nfsappend_file_setattr(rig_file, NFSAPPEND_SET_SIZE, &empty),
+		-EACCES);
+	nfsappend_guard_leave(&guard);
+	CHECK_HAS_NOT(rig_log(), "append failed");
+	CHECK_INT(rig_file->stats.errors, 0);
+	CHECK_FILE("0123");
+}
+
 static void truncates(void)
 {
 	struct nfsappend_guard guard;
@@ -481,6 +550,40 @@ static void attributes(void)
 	nfsappend_open_put(o);
 }
 
+#define WRITERS 8
+#define RECORDS 40
+
+static void *writer(void *unused)
+{
+	for (int i = 0; i < RECORDS; i++)
+		CHECK_INT(put("0123"), 4);
+	return unused;
+}
+
+/* However late each gets to setting it. */
+static void offset_of_many(void)
+{
+	pthread_t threads[WRITERS];
+
+	start(O_WRONLY, O_APPEND);
+	for (int round = 0; round < 10; round++) {
+		CHECK_INT(put("."), 1);
+		for (int i = 0; i < WRITERS; i++)
+			CHECK_INT(pthread_create(&threads[i], NULL, writer,
+					  NULL),
+				0);
+		for (int i = 0; i < WRITERS; i++)
+			pthread_join(threads[i], NULL);
+		CHECK_INT(lseek(fd, 0, SEEK_CUR), fake_attr(rig_node)->size);
+		/* It may become less again. */
+		CHECK_INT(nfsappend_file_setattr(rig_file, NFSAPPEND_SET_SIZE,
+				  &(struct nfsappend_attr){.size = 3}),
+			0);
+		CHECK_INT(put("."), 1);
+		CHECK_INT(lseek(fd, 0, SEEK_CUR), 4);
+	}
+}
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(append),
 	UNIT_TEST(at_position),
@@ -496,9 +599,12 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(seeks),
 	UNIT_TEST(limit_of_size),
 	UNIT_TEST(limit_of_a_new_segment),
+	UNIT_TEST(lost_truncation),
+	UNIT_TEST(failed_truncation),
 	UNIT_TEST(truncates),
 	UNIT_TEST(largest_vector),
 	UNIT_TEST(attributes),
+	UNIT_TEST(offset_of_many),
 };
 
 UNIT_MAIN(tests)

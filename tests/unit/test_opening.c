@@ -399,10 +399,87 @@ static void outcomes_are_retried(void)
 		for (unsigned i = 0; i < UNIT_COUNT(outcomes); i++) {
 			FAKE(.op = ops[o], .result = outcomes[i],
 				.executed = outcomes[i] == NFSAPPEND_LOST,
-				.times = 2);
+				/* The second is not sent: it shows. */
+				.times = ops[o] == FAKE_SETATTR &&
+							 outcomes[i] ==
+								 NFSAPPEND_LOST
+						 ? 1
+						 : 2);
 			opens(RIG_MAP "/file", O_WRONLY | O_TRUNC);
 			CHECK_INT(fake_rules_left(), 0);
 		}
+}
+
+/* Another program makes the file, and writes, between our look and our
+ * CREATE, which then finds it. */
+static void loser_of_a_race_truncates(void)
+{
+	size_t len;
+
+	start(NULL);
+	FAKE(.op = FAKE_LOOKUP, .at = 1, .result = -ENOENT);
+	opens(RIG_MAP "/file", O_WRONLY | O_CREAT | O_TRUNC);
+	CHECK_INT(fake_calls(FAKE_CREATE), 1);
+	fake_content(file, &len);
+	CHECK_INT(len, 0);
+	/* Without O_TRUNC it keeps what it has, and a new one needs none. */
+	fake_append(file, "new\n", 4);
+	FAKE(.op = FAKE_LOOKUP, .at = 1, .result = -ENOENT);
+	opens(RIG_MAP "/file", O_WRONLY | O_CREAT);
+	fake_content(file, &len);
+	CHECK_INT(len, 4);
+	fake_calls_reset();
+	opens(RIG_MAP "/fresh", O_WRONLY | O_CREAT | O_TRUNC);
+	CHECK_INT(fake_calls(FAKE_SETATTR), 0);
+}
+
+/* nfs-ganesha says ENOENT when the file goes while it is being created. */
+static void create_meets_enoent(void)
+{
+	start(NULL);
+	FAKE(.op = FAKE_CREATE, .result = -ENOENT, .times = 3);
+	opens(RIG_MAP "/fresh", O_WRONLY | O_CREAT);
+	CHECK_INT(fake_rules_left(), 0);
+	FAKE(.op = FAKE_CREATE, .result = -ENOENT);
+	opens(RIG_MAP "/exclusive", O_WRONLY | O_CREAT | O_EXCL);
+	/* Not for ever. */
+	FAKE(.op = FAKE_CREATE, .result = -ENOENT, .times = 100);
+	CHECK_INT(open_at(RIG_MAP "/never", O_WRONLY | O_CREAT, 0600), -ENOENT);
+	CHECK(fake_rules_left() > 0);
+}
+
+static void failed_truncation_is_told(void)
+{
+	const char *log;
+
+	start(NULL);
+	FAKE(.op = FAKE_SETATTR, .result = -EACCES);
+	rig_log();
+	CHECK_INT(open_at(RIG_MAP "/file", O_WRONLY | O_TRUNC, 0), -EACCES);
+	log = rig_log();
+	CHECK_HAS(log, "[N403]");
+	CHECK_HAS_NOT(log, "[N301]");
+}
+
+static void locked_by_nfsv3_is_told_once(void)
+{
+	const char *log;
+
+	start("NFSAPPEND_SHARING=locked");
+	rig_log();
+	opens(RIG_MAP "/file", O_WRONLY | O_APPEND);
+	log = rig_log();
+	CHECK_HAS(log, "[N106]");
+	CHECK_HAS(log, "version=4");
+	opens(RIG_MAP "/fresh", O_WRONLY | O_APPEND | O_CREAT);
+	CHECK_HAS_NOT(rig_log(), "[N106]");
+}
+
+static void auto_by_nfsv3_is_not_told(void)
+{
+	start(NULL);
+	opens(RIG_MAP "/file", O_WRONLY | O_APPEND);
+	CHECK_HAS_NOT(rig_log(), "[N106]");
 }
 
 static void time_is_over(void)
@@ -451,6 +528,11 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(errors_of_the_server),
 	UNIT_TEST(messages),
 	UNIT_TEST(outcomes_are_retried),
+	UNIT_TEST(loser_of_a_race_truncates),
+	UNIT_TEST(create_meets_enoent),
+	UNIT_TEST(failed_truncation_is_told),
+	UNIT_TEST(locked_by_nfsv3_is_told_once),
+	UNIT_TEST(auto_by_nfsv3_is_not_told),
 	UNIT_TEST(time_is_over),
 	UNIT_TEST(no_descriptor_left),
 };

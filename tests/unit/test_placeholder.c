@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/placeholder.h"
@@ -126,6 +127,21 @@ static int memfd(const void *data, size_t n, unsigned flags, int seals)
 	return fd;
 }
 
+/* In a memfd as it would be written, but all of it as it is; of another
+ * length than less says: not all of it. */
+static int forged(const struct nfsappend_placeholder *p, size_t less,
+	unsigned flags, int seals)
+{
+	static uint8_t file[sizeof *p + 4];
+	size_t n = sizeof *p - sizeof p->text;
+
+	memcpy(file, p, sizeof p->text);
+	file[sizeof p->text] = (uint8_t)n;
+	file[sizeof p->text + 1] = (uint8_t)(n >> 8);
+	memcpy(file + sizeof p->text + 2, p->text + sizeof p->text, n);
+	return memfd(file, sizeof file - less, flags, seals);
+}
+
 static void real_one(void)
 {
 	int fd;
@@ -147,12 +163,12 @@ static void not_sealed_is_refused(void)
 
 	real_one();
 	CHECK_INT(nfsappend_placeholder_read(
-			  memfd(&made, sizeof made, 0, SEALS), &got),
+			  forged(&made, 0, 0, SEALS), &got),
 		0);
 	for (unsigned i = 0; i < UNIT_COUNT(seals); i++) {
 		unit_case("seals %x", (unsigned)seals[i]);
 		CHECK_INT(nfsappend_placeholder_read(
-				  memfd(&made, sizeof made, 0, seals[i]), &got),
+				  forged(&made, 0, 0, seals[i]), &got),
 			-EINVAL);
 	}
 	unit_case("file");
@@ -172,7 +188,7 @@ static void noexec_seal_is_no_harm(void)
 	int fd;
 
 	real_one();
-	fd = memfd(&made, sizeof made, MFD_NOEXEC_SEAL, SEALS);
+	fd = forged(&made, 0, MFD_NOEXEC_SEAL, SEALS);
 	if (fd < 0)
 		unit_skip("this kernel has no MFD_NOEXEC_SEAL");
 	CHECK(fcntl(fd, F_GET_SEALS) != SEALS);
@@ -191,7 +207,7 @@ static void forged_content_is_refused(void)
 		unit_case("%s", #change);                                      \
 		change;                                                        \
 		CHECK_INT(nfsappend_placeholder_read(                          \
-				  memfd(&p, sizeof p, 0, SEALS), &got),        \
+				  forged(&p, 0, 0, SEALS), &got),        \
 			-EINVAL);                                              \
 	} while (0)
 	FORGED(p.magic ^= 1);
@@ -207,12 +223,52 @@ static void forged_content_is_refused(void)
 	FORGED(memset(p.path, 'x', sizeof p.path));
 	FORGED(memset(p.target.host, 'x', sizeof p.target.host));
 	FORGED(memset(p.target.path, 'x', sizeof p.target.path));
-	unit_case("short");
-	CHECK_INT(nfsappend_placeholder_read(
-			  memfd(&made, sizeof made - 1, 0, SEALS), &got),
-		-EINVAL);
+	for (size_t less = 1; less <= sizeof made + 4; less++) {
+		unit_case("%zu short", less);
+		int fd = forged(&made, less, 0, SEALS);
+
+		CHECK_INT(nfsappend_placeholder_read(fd, &got), -EINVAL);
+		close(fd);
+	}
+	unit_case("garbage");
+	for (unsigned seed = 0; seed < 2000; seed++) {
+		uint8_t bytes[1024];
+		int fd;
+
+		srandom(seed);
+		memcpy(bytes, &made, sizeof made.text);
+		for (size_t i = sizeof made.text; i < sizeof bytes; i++)
+			bytes[i] = random() % 4 ? 0 : (uint8_t)random();
+		fd = memfd(bytes, sizeof bytes, 0, SEALS);
+		CHECK_INT(nfsappend_placeholder_read(fd, &got), -EINVAL);
+		close(fd);
+	}
+	unit_case("one byte");
 	CHECK_INT(nfsappend_placeholder_read(memfd("", 1, 0, SEALS), &got),
 		-EINVAL);
+}
+
+/* `ulimit -f 1`, with the longest of everything that is usual. */
+static void little_room(void)
+{
+	struct rlimit all, little;
+	int fd;
+
+	fill();
+	memset(made.name, 'n', 200);
+	CHECK_INT(getrlimit(RLIMIT_FSIZE, &all), 0);
+	little = all;
+	little.rlim_cur = 1024;
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &little), 0);
+	fd = nfsappend_placeholder_make(&made, 0);
+	CHECK(fd >= 0);
+	CHECK_INT(nfsappend_placeholder_read(fd, &got), 0);
+	check_got();
+	/* No SIGXFSZ, which would end the test. */
+	little.rlim_cur = 0;
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &little), 0);
+	CHECK_INT(nfsappend_placeholder_make(&made, 0), -EFBIG);
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &all), 0);
 }
 
 static void no_descriptor(void)
@@ -230,6 +286,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(not_sealed_is_refused),
 	UNIT_TEST(noexec_seal_is_no_harm),
 	UNIT_TEST(forged_content_is_refused),
+	UNIT_TEST(little_room),
 	UNIT_TEST(no_descriptor),
 };
 

@@ -93,7 +93,7 @@ static void order_and_results(void)
 	c = enter("3\n");
 	CHECK_COLLECTED(100, "one\nsecond\n3\n");
 	CHECK(!has_result(a));
-	nfsappend_queue_publish(q, 13, 0, 1013);
+	nfsappend_queue_publish(q, 13, 0, 1013, false);
 	CHECK_RESULT(b, 7, 1011);
 	CHECK_RESULT(a, 4, 1004);
 	CHECK_RESULT(c, 2, 1013);
@@ -130,7 +130,7 @@ static void short_batches(void)
 		unit_case("%d done, error %d", (int)cases[i].done,
 			(int)cases[i].error);
 		CHECK_COLLECTED(100, "aaa\nbbb\nccc\n");
-		nfsappend_queue_publish(q, cases[i].done, cases[i].error, end);
+		nfsappend_queue_publish(q, cases[i].done, cases[i].error, end, false);
 		if (cases[i].a != 0)
 			CHECK_RESULT(a, cases[i].a, end < 104 ? end : 104);
 		if (cases[i].b != 0)
@@ -138,7 +138,7 @@ static void short_batches(void)
 		if (cases[i].c != 0)
 			CHECK_RESULT(c, cases[i].c, end);
 		CHECK_COLLECTED(100, cases[i].again);
-		nfsappend_queue_publish(q, 12, 0, 200);
+		nfsappend_queue_publish(q, 12, 0, 200, false);
 		if (cases[i].a == 0)
 			CHECK(has_result(a));
 		if (cases[i].b == 0)
@@ -158,10 +158,10 @@ static void no_room(void)
 	b = enter("bbbbbb");
 	c = enter("c");
 	CHECK_COLLECTED(7, "aaaa"); /* c does not overtake b */
-	nfsappend_queue_publish(q, 4, 0, 4);
+	nfsappend_queue_publish(q, 4, 0, 4, false);
 	CHECK_RESULT(a, 4, 4);
 	CHECK_COLLECTED(7, "bbbbbbc");
-	nfsappend_queue_publish(q, 7, 0, 11);
+	nfsappend_queue_publish(q, 7, 0, 11, false);
 	CHECK_RESULT(b, 6, 10);
 	CHECK_RESULT(c, 1, 11);
 	CHECK_INT(slots_in_use(), 0);
@@ -188,9 +188,9 @@ static void withdrawal(void)
 	CHECK_COLLECTED(100, "bbbb\n");
 	c = enter("cccc\n");
 	CHECK_INT(nfsappend_queue_withdraw(q, b), NFSAPPEND_ABANDONED);
-	nfsappend_queue_publish(q, 5, 0, 5);
+	nfsappend_queue_publish(q, 5, 0, 5, false);
 	CHECK_COLLECTED(100, "cccc\n");
-	nfsappend_queue_publish(q, 5, 0, 10);
+	nfsappend_queue_publish(q, 5, 0, 10, false);
 	CHECK_INT(nfsappend_queue_withdraw(q, c), NFSAPPEND_COMMITTED);
 	CHECK_RESULT(c, 5, 10);
 	CHECK_INT(slots_in_use(), 0);
@@ -222,7 +222,7 @@ static void recovery(void)
 		else
 			strcat(again, "ccc\n");
 		CHECK_COLLECTED(100, again);
-		nfsappend_queue_publish(q, 12, 0, 12);
+		nfsappend_queue_publish(q, 12, 0, 12, false);
 		if (landed == 0)
 			CHECK(has_result(a));
 		if (landed <= 4)
@@ -299,14 +299,14 @@ static void dead_writers(void)
 		slot = enter("alive\n");
 		CHECK(slot >= 0);
 		CHECK_COLLECTED(100, "alive\n");
-		nfsappend_queue_publish(q, 6, 0, 6);
+		nfsappend_queue_publish(q, 6, 0, 6, false);
 		CHECK_RESULT(slot, 6, 6);
 	}
 	/* A record of one that died waiting is sent; its slot comes back. */
 	for (int i = 0; i < 2 * NFSAPPEND_SLOTS; i++) {
 		unit_wait(unit_fork(dies_queued, "dead\n"));
 		CHECK_COLLECTED(100, "dead\n");
-		nfsappend_queue_publish(q, 5, 0, 5);
+		nfsappend_queue_publish(q, 5, 0, 5, false);
 	}
 }
 
@@ -329,7 +329,7 @@ static void dead_threads(void)
 		pthread_join(thread, NULL);
 		CHECK(slot >= 0);
 		CHECK_COLLECTED(100, "of a thread\n");
-		nfsappend_queue_publish(q, 12, 0, 12);
+		nfsappend_queue_publish(q, 12, 0, 12, false);
 	}
 }
 
@@ -348,7 +348,7 @@ static void full(void)
 	memcpy(all, stage + 1, sizeof all);
 	CHECK_COLLECTED(sizeof stage, all);
 	CHECK_INT(enter("x"), -ENOBUFS);
-	nfsappend_queue_publish(q, NFSAPPEND_SLOTS, 0, NFSAPPEND_SLOTS);
+	nfsappend_queue_publish(q, NFSAPPEND_SLOTS, 0, NFSAPPEND_SLOTS, false);
 	/* All ours, from before an exec as it were. */
 	CHECK(enter("x") >= 0);
 	for (int i = 0; i < NFSAPPEND_SLOTS; i++)
@@ -377,7 +377,7 @@ static void hostile(void)
 	CHECK_INT(nfsappend_queue_collect(
 			  q, stage, sizeof stage, false, &records),
 		0);
-	nfsappend_queue_publish(q, 100, 0, 0);
+	nfsappend_queue_publish(q, 100, 0, 0, false);
 	CHECK_INT(enter("x"), -ENOBUFS);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/config_env.h"
@@ -636,6 +637,42 @@ static void age(const char *key, int64_t seconds)
 	strcpy(view.path, v.path);
 }
 
+static void make_stranger(const char *path, size_t size, int age_s)
+{
+	struct timespec t[2];
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	CHECK(fd >= 0);
+	CHECK_INT(ftruncate(fd, (off_t)size), 0);
+	clock_gettime(CLOCK_REALTIME, &t[0]);
+	t[0].tv_sec -= age_s;
+	t[1] = t[0];
+	CHECK_INT(futimens(fd, t), 0);
+	close(fd);
+}
+
+/* Those of another version, of which nothing but the age can be told. */
+static void sweep_strangers(void)
+{
+	char old[200], young[200], small[200], other[200];
+
+	start();
+	open_key(&view, "first");
+	snprintf(old, sizeof old, "%s/%032d", directory, 1);
+	snprintf(young, sizeof young, "%s/%032d", directory, 2);
+	snprintf(small, sizeof small, "%s/%032d", directory, 3);
+	snprintf(other, sizeof other, "%s/an-old-file", directory);
+	make_stranger(old, 1 << 20, 2 * 86400);
+	make_stranger(young, 1 << 20, 3600);
+	make_stranger(small, 100, 2 * 86400);
+	make_stranger(other, 1 << 20, 2 * 86400);
+	open_key(&view, "new");
+	CHECK_INT(access(old, F_OK), -1);
+	CHECK_INT(access(small, F_OK), -1);
+	CHECK_INT(access(young, F_OK), 0);
+	CHECK_INT(access(other, F_OK), 0);
+}
+
 /* Whoever makes a new one looks at the old ones. */
 static void sweep(void)
 {
@@ -781,6 +818,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(full_disk),
 	UNIT_TEST(disk_that_fills_up),
 	UNIT_TEST(append_on_a_full_disk),
+	UNIT_TEST(sweep_strangers),
 	UNIT_TEST(sweep),
 	UNIT_TEST(users),
 	UNIT_TEST(after_exit_is_found_again),

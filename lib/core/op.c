@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The frame of an operation: before it the leader lock, and what a
+ * predecessor left in doubt settled; after it what it cost.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "core/errname.h"
+#include "core/log.h"
+#include "core/op.h"
+
+static void count_rpcs(struct nfsappend_op *op)
+{
+	struct nfsappend_stats *stats = &op->file->stats;
+
+	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
+	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
+	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+}
+
+bool nfsappend_op_out_of_time(const struct nfsappend_op *op)
+{
+	return op->w.wait.deadline != 0 &&
+	       nfsappend_now() >= op->w.wait.deadline;
+}
+
+void nfsappend_op_start(struct nfsappend_op *op, struct nfsappend_file *f)
+{
+	nfsappend_attr_forget(f);
+	op->file = f;
+	op->seg = f->segment.shared;
+	op->mine = true;
+	op->limit = INT64_MAX;
+	op->expected = NFSAPPEND_ANY_END;
+	op->more = false;
+	op->error = 0;
+	op->in_doubt = false;
+	op->over_limit = false;
+	op->base = 0;
+	nfsappend_wait_start(&op->w, f->key.server->name, f->timeout_s);
+	op->w.steps = true;
+}
+
+int nfsappend_op_settle_lead(struct nfsappend_op *op)
+{
+	int r = nfsappend_predecessor_settle(op);
+
+	if (r != 0) {
+		nfsappend_segment_unlead(&op->file->segment);
+		count_rpcs(op);
+	}
+	return r;
+}
+
+int nfsappend_op_unsettled(struct nfsappend_op *op)
+{
+	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
+		"%s: what became of an earlier WRITE could not be found out in "
+		"time; EIO to the program, nothing of its record was sent",
+		op->file->path);
+	return -EIO;
+}
+
+int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
+{
+	int r;
+
+	nfsappend_op_start(op, f);
+	r = nfsappend_segment_lead(&f->segment, &op->w);
+	if (r == -ETIMEDOUT)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
+			"%s: another process that is appending to it did not "
+			"finish in time (stopped?); EIO to the program, "
+			"nothing of its record was sent",
+			f->path);
+	if (r < 0)
+		return -EIO;
+	r = nfsappend_op_settle_lead(op);
+	return r != 0 ? nfsappend_op_unsettled(op) : 0;
+}
+
+void nfsappend_op_finish(struct nfsappend_op *op)
+{
+	nfsappend_segment_unlead(&op->file->segment);
+	count_rpcs(op);
+	if (!nfsappend_op_out_of_time(op))
+		nfsappend_wait_over(&op->w);
+}
+
+void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
+{
+	nfsappend_op_finish(op);
+	if (result == -EFAULT)
+		return;
+	if (result < 0)
+		nfsappend_count(&op->file->stats.errors, 1);
+	/* Once until something else happens: a full disk meets every append. */
+	if (atomic_exchange(&op->file->last_error, (int)result) != result &&
+		result < 0)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
+			"%s: an append failed on %s: %s; the program was "
+			"told; %s",
+			op->file->path, op->file->key.server->name,
+			nfsappend_strerror((int)-result),
+			nfsappend_cure((int)-result));
+}
+
+uint32_t nfsappend_op_room(struct nfsappend_op *op, size_t left)
+{
+	uint32_t max = op->file->key.server->contact.wtmax;
+
+	if (left < max)
+		max = (uint32_t)left;
+	return nfsappend_segment_stage(&op->file->segment, max);
+}
