@@ -365,9 +365,9 @@ static void call_spawn_in(char **a)
 		if (errno == 0)
 			errno = posix_spawn(&pid, "/bin/sh", &actions, NULL,
 				argv, environ);
-		report("spawn_in", errno == 0 ? 0 : -1);
 		if (errno == 0)
 			waitpid(pid, NULL, 0);
+		report("spawn_in", errno == 0 ? 0 : -1);
 		posix_spawn_file_actions_destroy(&actions);
 	}
 	close(fd);
