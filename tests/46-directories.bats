@@ -228,3 +228,23 @@ except IsADirectoryError: print('directory')"
 		sh "$PROGRAMS/prog_path"
 	[[ $output = *"d"$'\n'x* ]]
 }
+
+@test "a map in a directory that is not on this host: mkdir -p and realpath" {
+	in_control && skip 'needs the shim'
+	LOGS=$LOGS/deep/er
+	mkdir "$SERVED/d"
+	run_shimmed sh -c 'mkdir -p "$LOGS/a/b" && ls "$LOGS" && realpath "$LOGS/d" &&
+		readlink -f "$LOGS/d" && cd "$LOGS/d" && cd ../.. && pwd && cd .. &&
+		ls deep/er && "$1" stat . + stat "$LOGS/../.." + access . w + mkdir deep 755 \
+		+ stat other + mkdir other 755' sh "$PROGRAMS/prog_path"
+	[[ $output = "a
+d
+$LOGS/d
+$LOGS/d
+${LOGS%/*}
+a
+d
+stat mode 40555"* && $(grep -c 'stat mode 40555 links 2' <<<"$output") -ge 2 ]]
+	[[ $output = *'access EACCES'*'mkdir EEXIST'*'stat ENOENT'*'mkdir ENOENT'* ]]
+	[[ -d $SERVED/a/b && ! -e ${LOGS%/deep/er} ]]
+}

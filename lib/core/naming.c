@@ -27,7 +27,7 @@ int nfsappend_path_mkdir(int dirfd, const char *path, mode_t mode)
 	int r = nfsappend_pathcall_begin(&c, dirfd, path,
 		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
-	if (r == 0 && c.place->found) {
+	if (c.above || (r == 0 && c.place->found)) {
 		r = -EEXIST;
 	} else if (r == 0) {
 		struct nfsappend_change change = change_of(&c);

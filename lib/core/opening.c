@@ -206,12 +206,10 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 static void display_path(const struct nfsappend_place *p, const char *path,
 	bool found, char *out, size_t room)
 {
-	if (found)
-		nfsappend_place_path(p, out, room);
-	else if (path[0] == '/' || p->here[0] == '\0')
+	if (!found && (path[0] == '/' || p->here[0] == '\0'))
 		snprintf(out, room, "%s", path);
-	else
-		snprintf(out, room, "%s/%s", p->here, path);
+	else /* not found: as far as it was walked */
+		nfsappend_place_path(p, out, room);
 }
 
 /* What programs try and expect to fail goes without a message: a file that

@@ -38,6 +38,7 @@ int nfsappend_pathcall_begin(struct nfsappend_pathcall *c, int dirfd,
 
 	nfsappend_guard_enter(&c->guard);
 	nfsappend_wait_start(&c->w, NULL, nfsappend_config.timeout_s);
+	c->above = false;
 	c->place = nfsappend_place_new();
 	if (c->place == NULL)
 		return -ENOMEM;
@@ -45,8 +46,11 @@ int nfsappend_pathcall_begin(struct nfsappend_pathcall *c, int dirfd,
 	c->place->itself = how & NFSAPPEND_ITSELF;
 	r = nfsappend_resolve(dirfd, path, how & NFSAPPEND_FOLLOW, &c->w,
 		c->place);
-	if (c->place->map == NULL)
+	if (c->place->map == NULL) {
+		c->above = r == 0 &&
+			nfsappend_path_above_map(c->place->walk.rest);
 		return NFSAPPEND_NOT_OURS;
+	}
 	if (r == 0 && !c->place->found && !(how & NFSAPPEND_MAY_LACK))
 		r = -ENOENT;
 	return r;

@@ -15,6 +15,9 @@ struct nfsappend_pathcall {
 	struct nfsappend_guard guard;
 	struct nfsappend_waiting w;
 	struct nfsappend_place *place;
+	/* With NFSAPPEND_NOT_OURS: a directory above a map that is not on
+	 * this host; its path is place->walk.rest. */
+	bool above;
 };
 
 /* How the path is meant; a missing file is -ENOENT unless it may be missing. */
