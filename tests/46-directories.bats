@@ -248,3 +248,18 @@ stat mode 40555"* && $(grep -c 'stat mode 40555 links 2' <<<"$output") -ge 2 ]]
 	[[ $output = *'access EACCES'*'mkdir EEXIST'*'stat ENOENT'*'mkdir ENOENT'* ]]
 	[[ -d $SERVED/a/b && ! -e ${LOGS%/deep/er} ]]
 }
+
+# The names of directories that are open are known up to 1,023 bytes.
+@test "a tree with paths of 3,500 bytes is walked and removed, by NFSv3 and v4" {
+	local url
+	for url in "$SHIM_URL" "$(server_url_v4 "export/$BATS_TEST_NUMBER")"; do
+		SHIM_URL=$url
+		same_as_local sh -c 'cd @LOGS@; name=$(printf %250s "" | tr " " n); i=0
+			while [ $((i += 1)) -le 14 ]; do
+				mkdir "$name" && cd "$name" || exit
+			done
+			: >x; cd @LOGS@; find . -name x | wc -c; cp -r "$name" copy
+			du -a copy | wc -l; rm -r copy "$name"' sh
+		[[ $output = $'3518\n15' ]]
+	done
+}
