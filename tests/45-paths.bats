@@ -160,6 +160,17 @@ path() {
 		+ stat @LOGS@/s/ + open @LOGS@/s/ 0 + rename @LOGS@/a ""' sh \
 		"$PROGRAMS/prog_path"
 	[[ -d $SERVED/d && -L $SERVED/s && ! -e $SERVED/none ]]
+	run_shimmed "$PROGRAMS/prog_path" open "$LOGS/s/" 0102 + open "$LOGS/a/" 0102 \
+		+ open "$LOGS/x/" 0102
+	[[ $(grep -c EISDIR <<<"$output") -eq 3 ]]
+}
+
+@test "the working directory is not removed or renamed as ." {
+	same_as_local sh -c 'mkdir -p @LOGS@/d/e; cd @LOGS@/d/e; "$1" rmdir . + rmdir ./ \
+		+ remove . + unlink . + rename . ../x + rename ../e . + rename .. x \
+		+ rename none . + rename none x/y + rename none @LOGS@/none/x + rmdir ..
+		cd ..; "$1" rmdir ./e/. + rename e/. x + stat e' sh "$PROGRAMS/prog_path"
+	[[ -d $SERVED/d/e ]]
 }
 
 @test "open of a directory to truncate it, or to make one, is refused" {

@@ -59,7 +59,8 @@ int nfsappend_path_symlink(const char *target, int dirfd, const char *path)
 	return r;
 }
 
-/* Why DIR of a map, "." and ".." cannot be removed. */
+/* Why DIR of a map, "." and ".." cannot be removed. The walk has a name even
+ * for "." where the working directory is below a map. */
 static int refusal(const char *path)
 {
 	size_t n = strlen(path);
@@ -86,7 +87,7 @@ static int remove_found(struct nfsappend_pathcall *c, const char *path,
 	if ((directory || c->place->slash) &&
 		c->place->attr.type != NFSAPPEND_DIR)
 		return -ENOTDIR;
-	if (c->place->name[0] == '\0')
+	if (c->place->name[0] == '\0' || refusal(path) != -EBUSY)
 		return refusal(path);
 	if (!directory)
 		return nfsappend_settled_remove(&change);
@@ -162,6 +163,8 @@ static int check_rename(const struct nfsappend_place *from,
 
 	if (from->name[0] == '\0' || (to->found && to->name[0] == '\0'))
 		return -EBUSY;
+	if (!from->found)
+		return -ENOENT;
 	if (!directory && (from->slash || to->slash))
 		return -ENOTDIR;
 	if (!to->found)
@@ -177,9 +180,11 @@ int nfsappend_path_rename(int from_dirfd, const char *from, int to_dirfd,
 	const char *to)
 {
 	struct pair p;
-	int r = pair_begin(&p, from_dirfd, from, NFSAPPEND_ITSELF,
-		to_dirfd, to);
+	int r = pair_begin(&p, from_dirfd, from,
+		NFSAPPEND_ITSELF | NFSAPPEND_MAY_LACK, to_dirfd, to);
 
+	if (r == 0 && (refusal(from) != -EBUSY || refusal(to) != -EBUSY))
+		r = -EBUSY; /* "." and ".." */
 	if (r == 0)
 		r = check_rename(p.from.place, p.to.place);
 	/* Two names of one file: POSIX leaves both. */
@@ -213,10 +218,10 @@ int nfsappend_path_link(int from_dirfd, const char *from, int to_dirfd,
 
 	if (r == 0 && p.to.place->found)
 		r = -EEXIST;
-	if (r == 0 && p.from.place->attr.type == NFSAPPEND_DIR)
-		r = -EPERM;
 	if (r == 0 && p.to.place->slash)
 		r = -ENOENT;
+	if (r == 0 && p.from.place->attr.type == NFSAPPEND_DIR)
+		r = -EPERM;
 	if (r == 0) {
 		struct nfsappend_change change = change_of(&p.from);
 

@@ -39,8 +39,6 @@ static int create(struct opening *o)
 	uint64_t verifier = 0;
 	int r;
 
-	if (p->slash)
-		return -EISDIR;
 	if (exclusive && nfsappend_sys(SYS_getrandom, (long)&verifier,
 				 sizeof verifier, GRND_NONBLOCK, 0, 0,
 				 0) != sizeof verifier)
@@ -137,10 +135,15 @@ static int check_found(struct opening *o)
 static int locate(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
-	bool follow = !(o->flags & O_NOFOLLOW) &&
+	size_t n = strlen(path);
+	/* No file can be made of that name, whatever is there. */
+	bool slash = o->flags & O_CREAT && n > 0 && path[n - 1] == '/';
+	bool follow = !slash && !(o->flags & O_NOFOLLOW) &&
 		(o->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
-	int r = nfsappend_resolve(dirfd, path, follow, &o->w, p);
+	int r;
 
+	p->itself = slash;
+	r = nfsappend_resolve(dirfd, path, follow, &o->w, p);
 	if (p->map == NULL)
 		return NFSAPPEND_NOT_OURS;
 	/* The kernel's answer since 6.4; before, it made a file. */
@@ -148,6 +151,8 @@ static int locate(struct opening *o, int dirfd, const char *path)
 		return -EINVAL;
 	if (r != 0)
 		return r;
+	if (slash)
+		return -EISDIR;
 	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
 	if ((o->flags & O_TMPFILE) == O_TMPFILE)
 		return unsupported(o, "O_TMPFILE");
