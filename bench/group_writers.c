@@ -4,7 +4,8 @@
  *
  * WRITERS threads or processes (KIND) append records of 100 bytes to one file,
  * each as fast as it can, for SECONDS. WAY: "write", by write(2) on a file
- * opened O_APPEND|O_SYNC, TARGET a path; "nfs", by libnfs's nfs_write() on one
+ * opened O_APPEND|O_SYNC, TARGET a path; "flock", the same with flock() around
+ * each; "nfs", by libnfs's nfs_write() on one
  * opened so, a connection each, TARGET an URL. Prints
  *   RECORDS-PER-SECOND RECORDS MEDIAN-US P99-US
  */
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -34,7 +36,7 @@ static struct {
 } *shared;
 
 static const char *way, *target;
-static int by_nfs;
+static int by_nfs, by_flock;
 
 static uint64_t now_us(void)
 {
@@ -96,11 +98,16 @@ static void *writer(void *arg)
 		usleep(1000);
 	while (!shared->stop) {
 		uint64_t began = now_us();
-		ssize_t n = by_nfs ? nfs_write(nfs, fh, SIZE, record)
-				   : write(fd, record, SIZE);
+		ssize_t n;
 
+		if (by_flock && flock(fd, LOCK_EX) != 0)
+			die("flock");
+		n = by_nfs ? nfs_write(nfs, fh, SIZE, record)
+			   : write(fd, record, SIZE);
 		if (n != SIZE)
 			die("write");
+		if (by_flock && flock(fd, LOCK_UN) != 0)
+			die("flock");
 		shared->records++;
 		shared->took[bucket(now_us() - began)]++;
 	}
@@ -132,12 +139,13 @@ int main(int argc, char **argv)
 	int threads;
 
 	if (writers == 0 || seconds <= 0) {
-		fprintf(stderr, "usage: %s write|nfs threads|processes WRITERS "
+		fprintf(stderr, "usage: %s write|flock|nfs threads|processes WRITERS "
 			"SECONDS TARGET\n", argv[0]);
 		return 2;
 	}
 	way = argv[1];
 	by_nfs = !strcmp(way, "nfs");
+	by_flock = !strcmp(way, "flock");
 	threads = !strcmp(argv[2], "threads");
 	target = argv[5];
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,

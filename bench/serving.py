@@ -45,6 +45,9 @@ class Server:
 
 
 def command(programs, server, way, name, arguments):
+    if way == "compound":
+        return [programs / "append-compound", *arguments,
+                server.url(name, version=4)]
     if way in ("socket", "libnfs"):
         return [programs / f"append-{way}", *arguments, server.url(name)]
     url = server.url(version=4 if way == "locked" else 3)

@@ -1,10 +1,8 @@
 #!/usr/bin/env bats
 # A number that becomes another file's by a way that is easily missed ("Stale
-# state"): every call answers for the file that it is now. Hooks and the check
-# of identity back each other up: a case that is named after a call fails when
-# both that call's hook and the check are missing, raw-close, raw-dup3,
-# clone-files and other-log when the check alone is; vfork when vfork children
-# are not recognised.
+# state"): every call answers for the file that it is now. Each of these fails
+# without the hook, or the check, that it is about: tests/without-hooks takes
+# them out, one after the other, and shows it.
 
 load lib/load
 load lib/batteries

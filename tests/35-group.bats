@@ -158,6 +158,47 @@ settled() {
 	[[ $status -eq 0 ]]
 }
 
+# Nothing in the segment is its business when it wakes: it hears from the
+# others what became of its record.
+@test "a leader that is stopped, locked: the others go on, it loses nothing when it wakes" {
+	local i
+	sharing locked
+	stopped_leader
+	for ((i = 0; i < 300; i++)); do
+		[[ $(wc -l <"$SERVED/x") -lt 3 ]] || break
+		sleep 0.1
+	done
+	echo "# the others had gone on after $((i / 10)) s" >&3
+	[[ $(wc -l <"$SERVED/x") -ge 3 ]] # its own is in, or not
+	grep -q N311 "$MESSAGES"
+	in_server kill -CONT "$LEADER"
+	settled
+	[[ $(field acknowledged) -eq 4 && $(field found) -eq 4 ]]
+}
+
+@test "leaders stopped and woken at random, locked: each record once" {
+	local i pid
+	sharing locked
+	OUT=$BATS_TEST_TMPDIR/out
+	shimmed "$PROGRAMS/prog_group" -p 12 -c "$(count 20000 3000)" \
+		"$LOGS/x" "$SERVED/x" >"$OUT" 2>"$MESSAGES" 3>&- 4>&- &
+	GROUP=$!
+	for ((i = 0; i < $(count 30 4); i++)); do
+		server_signal STOP
+		pid=$(leading_process) || break
+		in_server kill -STOP "$pid"
+		server_signal CONT
+		sleep 2.5
+		in_server kill -CONT "$pid"
+		sleep 0.1
+	done
+	server_signal CONT
+	settled
+	echo "# $(grep -c N311 "$MESSAGES" || :) deposed" >&3
+	grep -q N311 "$MESSAGES"
+	[[ $(field acknowledged) -eq $(field found) ]]
+}
+
 @test "a leader that is stopped and killed: the others go on at once" {
 	SHIM_OPTIONS=(--sharing guarded)
 	stopped_leader

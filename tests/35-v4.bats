@@ -181,6 +181,37 @@ one_rpc() {
 	return 1
 }
 
+# Through us a lock is one among those who share the descriptor: none of it
+# reaches the server, and none is waited for.
+@test "a program that locks its log while it appends" {
+	same_as_local bash -c 'exec 9>>@LOGS@/x; flock 9; echo one >&9
+		echo two >>@LOGS@/x; exec 9>&-; flock @LOGS@/x sh -c "echo three >>@LOGS@/x"
+		/usr/bin/python3 -c "
+import fcntl, sys
+f = open(sys.argv[1], \"a\")
+fcntl.lockf(f, fcntl.LOCK_EX)
+print(\"four\", file=f, flush=True)
+fcntl.lockf(f, fcntl.LOCK_UN)" @LOGS@/y'
+}
+
+@test "sharing modes of one host that differ: the strictest, told once" {
+	in_control && skip 'needs the shim'
+	SHIM_OPTIONS=(--sharing single)
+	start_lines "$LOGS/x"
+	append_line one
+	SHIM_OPTIONS=(--sharing locked)
+	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 3 other
+	[[ $status -eq 0 && ! -s $MESSAGES ]]
+	append_line two
+	append_line three
+	SHIM_OPTIONS=(--sharing guarded)
+	run_shimmed "$PROGRAMS/prog_host" "$LOGS/x" 3 third
+	[[ $status -eq 0 ]]
+	one_message N107 locked guarded
+	end_lines
+	[[ $(stats_values sharing) = locked && $(wc -l <"$SERVED/x") -eq 9 ]]
+}
+
 @test "a program and the server's own host, in turn" {
 	start_lines "$LOGS/x"
 	append_line ours

@@ -72,10 +72,11 @@ lose_answers() {
 		done
 		wait "$!" 2>/dev/null || :
 	done
-	in_server pkill -TERM -f 'prog_host .* h[123] '
+	in_server pkill -TERM -x prog_host
 	wait_hosts
 	acked=$(acknowledged)
-	echo "$rounds killed; $acked acknowledged; $(census "$SERVED/x")"
+	echo "# $rounds killed; $acked acknowledged; $(census "$SERVED/x")" >&3
+	echo "# the others' longest append: $(grep -h longest "$BATS_TEST_TMPDIR"/host.*.out | paste -sd ' ')" >&3
 	[[ $(census "$SERVED/x") = *' torn 0 twice 0' ]]
 	grep '^h' "$SERVED/x" >"$BATS_TEST_TMPDIR/others"
 	[[ $(census "$BATS_TEST_TMPDIR/others") = "records $acked torn 0 twice 0" ]]
@@ -140,7 +141,7 @@ until_fired() {
 		server_restart
 		sleep 14
 	done
-	in_server pkill -TERM -f 'prog_host .* h[123] '
+	in_server pkill -TERM -x prog_host
 	wait_hosts
 	sed -i 's/Graceless = .*/Graceless = true;/' "$SERVER_DIR/ganesha.conf"
 	echo "$(acknowledged) acknowledged; $(census "$SERVED/x")"

@@ -27,8 +27,9 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	bool *over_limit)
 {
 	struct nfsappend_op op;
-	size_t done = 0, sent;
+	size_t done = 0, sent = 0;
 	ssize_t r = nfsappend_op_begin(&op, f), error;
+	uint64_t landed;
 
 	if (r != 0) {
 		nfsappend_count(&f->stats.errors, 1);
@@ -37,6 +38,10 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	/* Whoever leads sends what is queued: none waits behind many long
 	 * records. */
 	r = nfsappend_group_serve(&op);
+	if (r == NFSAPPEND_DEPOSED) {
+		nfsappend_op_deposed(&op);
+		return -EAGAIN;
+	}
 	op.limit = limit;
 	op.expected = NFSAPPEND_ANY_END;
 	while (r >= 0 && done < total) {
@@ -52,6 +57,17 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 			break;
 		}
 	}
+	if (r == NFSAPPEND_DEPOSED) {
+		/* What of the piece has landed is not in done. */
+		done -= sent;
+		nfsappend_op_deposed(&op);
+		r = nfsappend_op_outcome(&op, &landed, fileend);
+		if (r == 0 && done + landed == 0)
+			return -EAGAIN;
+		done = r == 0 ? done + landed : 0;
+		count_append(&op, done);
+		return done > 0 ? (ssize_t)done : r;
+	}
 	if (op.more)
 		nfsappend_locked_release(&op); /* a record cut short */
 	*over_limit = op.over_limit;
@@ -60,7 +76,10 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	if (op.in_doubt)
 		done = 0;
 	count_append(&op, done);
-	nfsappend_op_end(&op, r > 0 || op.over_limit ? 0 : r);
+	if (op.w.wait.deposed)
+		nfsappend_op_deposed(&op);
+	else
+		nfsappend_op_end(&op, r > 0 || op.over_limit ? 0 : r);
 	return done > 0 ? (ssize_t)done : r < 0 ? r : 0;
 }
 
@@ -73,15 +92,19 @@ ssize_t nfsappend_file_append(struct nfsappend_file *f, const struct iovec *iov,
 
 	*fileend = 0;
 	/* A limit of this process is none of the others' business. */
-	if (total > NFSAPPEND_SLOT_DATA || limit != INT64_MAX ||
-		total > f->key.server->contact.wtmax)
-		return append_alone(
+	r = -ENOBUFS;
+	if (total <= NFSAPPEND_SLOT_DATA && limit == INT64_MAX &&
+		total <= f->key.server->contact.wtmax) {
+		nfsappend_op_start(&op, f);
+		r = nfsappend_group_append(&op, iov, iovcnt, total, fileend);
+		if (r != -ENOBUFS) {
+			count_append(&op, r > 0 ? (size_t)r : 0);
+			return r;
+		}
+	}
+	do
+		r = append_alone(
 			f, iov, iovcnt, total, limit, fileend, over_limit);
-	nfsappend_op_start(&op, f);
-	r = nfsappend_group_append(&op, iov, iovcnt, total, fileend);
-	if (r == -ENOBUFS)
-		return append_alone(
-			f, iov, iovcnt, total, limit, fileend, over_limit);
-	count_append(&op, r > 0 ? (size_t)r : 0);
+	while (r == -EAGAIN);
 	return r;
 }

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define NFSAPPEND_BACKEND_ABI 2
+#define NFSAPPEND_BACKEND_ABI 3
 #define NFSAPPEND_FH_MAX 128 /* NFS4_FHSIZE; NFS3_FHSIZE is 64 */
 #define NFSAPPEND_GROUPS_MAX 16 /* RFC 5531 section 8.2, AUTH_SYS gids<16> */
 #define NFSAPPEND_NAME_MAX 255
@@ -301,6 +301,9 @@ struct nfsappend_wait {
 	uint32_t rpcs;
 	uint32_t write_rpcs;
 	uint32_t reconnects;
+	/* Another process does the work by now (poll() said -ETIMEDOUT):
+	 * nothing of shared memory may be touched any more. */
+	bool deposed;
 };
 
 /* What the module may ask of core. */
@@ -365,10 +368,11 @@ struct nfsappend_backend {
 		const struct nfsappend_fh *, uint64_t offset, const void *buf,
 		uint32_t len, struct nfsappend_written *);
 	/* The same if the file ends at offset, else NFSAPPEND_NOT_END and
-	 * written->size. Not atomic. NFSv4 only. */
+	 * written->size. Not atomic. NFSv4 only; under the open stateid, or
+	 * where that is NULL under the anonymous one. */
 	int (*write_at_end)(struct nfsappend_session *,
 		struct nfsappend_wait *, const struct nfsappend_fh *,
-		uint64_t offset, const void *buf, uint32_t len,
+		const struct nfsappend_stateid *open, uint64_t offset, const void *buf, uint32_t len,
 		struct nfsappend_written *);
 	/* COMMIT of [offset, offset + len); *verifier to compare. */
 	int (*commit)(struct nfsappend_session *, struct nfsappend_wait *,

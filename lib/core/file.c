@@ -61,6 +61,26 @@ static size_t segment_key(const struct nfsappend_file *f, uint8_t *key)
 	return len + f->key.fh.len;
 }
 
+static const char *const modes[] = {"single", "guarded", "locked"};
+
+void nfsappend_file_agree(struct nfsappend_file *f)
+{
+	_Atomic uint32_t *shared = &f->segment.shared->sharing;
+	uint32_t mode = atomic_load(shared);
+
+	while (mode < f->sharing &&
+		!atomic_compare_exchange_weak(shared, &mode, f->sharing))
+		;
+	if (mode <= f->sharing || mode > NFSAPPEND_LOCKED)
+		return;
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_MIXED_SHARING,
+		"%s: another process of this host appends to it in sharing "
+		"mode %s; it is used here too, instead of %s (give all "
+		"programs that write to a file the same --sharing)",
+		f->path, modes[mode], modes[f->sharing]);
+	f->sharing = mode;
+}
+
 static void evict_one(void)
 {
 	struct nfsappend_file *f, *next;
@@ -105,6 +125,7 @@ static struct nfsappend_file *make(const struct nfsappend_file_key *key,
 			path);
 	}
 	f->sharing = sharing;
+	nfsappend_file_agree(f);
 	f->refs = 1;
 	HASH_ADD(hh, registry, key, sizeof f->key, f);
 	return f;

@@ -29,7 +29,8 @@ struct nfsappend_file {
 	struct nfsappend_file_key key;
 	int64_t idle_since; /* CLOCK_MONOTONIC ns, of refs 0; ditto */
 	uint32_t refs; /* under the registry's lock; 0: kept for the next */
-	enum nfsappend_sharing sharing; /* as asked for at the first open */
+	enum nfsappend_sharing sharing; /* as asked for at the first open, or
+					 * stricter: nfsappend_file_agree() */
 	uint32_t timeout_s;
 	uint64_t fileid;
 	/* Attributes seen a moment ago, as a kernel client would use them: a
@@ -54,6 +55,10 @@ int nfsappend_file_get(struct nfsappend_server *, const struct nfsappend_fh *,
 	const struct nfsappend_attr *, enum nfsappend_sharing,
 	uint32_t timeout_s, uint64_t fileid, const char *path,
 	struct nfsappend_file **);
+/* The processes of a host that append to one file share a segment, and so a
+ * sharing mode: the strictest that one of them was told. Before each append;
+ * says so when it changes. */
+void nfsappend_file_agree(struct nfsappend_file *);
 /* The object that a placeholder speaks of; no input or output. */
 int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 	struct nfsappend_file **);

@@ -16,6 +16,7 @@
 
 /* Of one batch: large enough for all slots, small enough to be one WRITE. */
 #define BATCH_MAX (NFSAPPEND_SLOTS * NFSAPPEND_SLOT_DATA)
+#define COMMIT_MAX INT64_C(10000000000) /* ns */
 
 static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
 	unsigned records, int64_t began)
@@ -30,7 +31,11 @@ static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
 	if (q == NULL)
 		return;
 	q->last_batch = records;
-	q->commit_ns += (took - q->commit_ns) / 8;
+	if (q->commit_ns < 0 || q->commit_ns > COMMIT_MAX)
+		q->commit_ns = 0; /* somebody scribbled on it */
+	q->commit_ns += ((took < COMMIT_MAX ? took : COMMIT_MAX) -
+				q->commit_ns) /
+			8;
 }
 
 /*
@@ -65,7 +70,10 @@ static ssize_t lead_once(struct nfsappend_op *op, struct nfsappend_queue *q,
 	if (done == 0)
 		return own;
 	op->expected = NFSAPPEND_ANY_END;
+	op->own = len;
 	done = nfsappend_op_send(op, (uint32_t)done, error, end);
+	if (*error == NFSAPPEND_DEPOSED)
+		return *error;
 	/* Our deadline is not the others': whoever leads next finds out what
 	 * became of their records. */
 	if (records > 0 && *error == -EIO && nfsappend_op_out_of_time(op))
@@ -136,6 +144,10 @@ static ssize_t wait_or_lead(struct nfsappend_op *op, struct nfsappend_queue *q,
 
 			led = true;
 			lead(op, q, NULL, 0, 0, &ignored, &error);
+			if (error == NFSAPPEND_DEPOSED) {
+				nfsappend_op_deposed(op);
+				continue;
+			}
 			nfsappend_op_end(op, error);
 			/* Counted: the next turn begins at nothing. */
 			op->w.wait.rpcs = op->w.wait.write_rpcs = 0;
@@ -158,15 +170,47 @@ int nfsappend_group_serve(struct nfsappend_op *op)
 {
 	struct nfsappend_queue *q =
 		nfsappend_segment_queue(&op->file->segment, false);
-	ssize_t error;
+	ssize_t error = 0;
 	uint64_t end;
 
 	if (q != NULL)
 		lead(op, q, NULL, 0, 0, &end, &error);
+	if (error == NFSAPPEND_DEPOSED)
+		return (int)error;
 	return op->seg->orphaned ? -EIO : 0;
 }
 
-ssize_t nfsappend_group_append(struct nfsappend_op *op, const struct iovec *iov,
+/* Leads: 0, -EBUSY, or -EIO. */
+static int try_to_lead(struct nfsappend_op *op)
+{
+	int r = nfsappend_segment_trylead(&op->file->segment);
+
+	if (r >= 0)
+		r = nfsappend_op_settle_lead(op);
+	if (r == 0 || r == -EBUSY)
+		return r;
+	nfsappend_count(&op->file->stats.errors, 1);
+	return nfsappend_op_unsettled(op);
+}
+
+/* The leader was deposed while it sent its own record too: -EAGAIN when that
+ * is not in the file. */
+static ssize_t outcome(struct nfsappend_op *op, size_t total, uint64_t *end)
+{
+	uint64_t landed;
+	int r;
+
+	nfsappend_op_deposed(op);
+	r = nfsappend_op_outcome(op, &landed, end);
+	if (r != 0)
+		nfsappend_count(&op->file->stats.errors, 1);
+	if (r != 0 || landed <= op->own)
+		return r != 0 ? r : -EAGAIN;
+	landed -= op->own;
+	return (ssize_t)(landed < total ? landed : total);
+}
+
+static ssize_t append_once(struct nfsappend_op *op, const struct iovec *iov,
 	int iovcnt, size_t total, uint64_t *end)
 {
 	struct nfsappend_segment_view *view = &op->file->segment;
@@ -175,14 +219,12 @@ ssize_t nfsappend_group_append(struct nfsappend_op *op, const struct iovec *iov,
 
 	for (;;) {
 		uint32_t turn = nfsappend_segment_turn(view);
-		int r = nfsappend_segment_trylead(view), slot;
+		int r = try_to_lead(op), slot;
 
-		if (r >= 0 && nfsappend_op_settle_lead(op) == 0)
+		if (r == 0)
 			break;
-		if (r != -EBUSY) {
-			nfsappend_count(&op->file->stats.errors, 1);
-			return nfsappend_op_unsettled(op);
-		}
+		if (r != -EBUSY)
+			return r;
 		q = nfsappend_segment_queue(view, true);
 		slot = q != NULL ? nfsappend_queue_enter(q, iov, iovcnt, total)
 				 : -EFAULT;
@@ -196,6 +238,19 @@ ssize_t nfsappend_group_append(struct nfsappend_op *op, const struct iovec *iov,
 	}
 	q = nfsappend_segment_queue(view, false);
 	own = lead(op, q, iov, iovcnt, total, end, &error);
+	if (error == NFSAPPEND_DEPOSED)
+		return outcome(op, total, end);
 	nfsappend_op_end(op, own == -EFAULT ? own : error);
 	return own;
+}
+
+ssize_t nfsappend_group_append(struct nfsappend_op *op, const struct iovec *iov,
+	int iovcnt, size_t total, uint64_t *end)
+{
+	ssize_t r;
+
+	do
+		r = append_once(op, iov, iovcnt, total, end);
+	while (r == -EAGAIN);
+	return r;
 }

@@ -10,12 +10,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/applock.h"
 #include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
+#include "core/rivals.h"
 #include "core/state.h"
 
-#define US INT64_C(1000)
 #define MS INT64_C(1000000)
 /* How long an identical record at our offset is taken for our own, whose
  * first request is still at work, before it is taken for another host's. */
@@ -26,6 +27,7 @@ struct sending {
 	struct nfsappend_slot *slot;
 	struct nfsappend_record rec;
 	int64_t took;	  /* the last step, ns */
+	bool met;	  /* another host's appends on the way */
 	unsigned busy;	  /* refusals in a row */
 	unsigned tries;	  /* for nfsappend_server_again() */
 	unsigned repeats; /* steps in a row without an answer that counts */
@@ -38,48 +40,12 @@ static void start(struct sending *x, struct nfsappend_op *op)
 	*x = (struct sending){.op = op, .slot = &op->seg->slot};
 }
 
-/* Uniform in [0, max). xorshift64, of no use but to spread hosts. */
-static int64_t jitter(int64_t max)
-{
-	static __thread uint64_t x __attribute__((tls_model("initial-exec")));
-
-	if (x == 0)
-		x = ((uint64_t)nfsappend_now() ^ (uint64_t)sys_gettid() << 40 ^
-			    (uintptr_t)&max) |
-		    1;
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return (int64_t)(x % (uint64_t)max);
-}
-
-/*
- * Another host holds the mutex byte, for a round trip or two. The pause goes
- * by what a round trip takes, within limits that let a host far away keep up
- * with those close by, and grows for two refusals only: who has been refused
- * often is not put behind those who come anew.
- */
-static int back_off(struct sending *x)
-{
-	unsigned shift = x->busy < 2 ? x->busy : 2;
-	int64_t base = 2 * x->took;
-
-	if (base < 400 * US)
-		base = 400 * US;
-	if (base > 2 * MS)
-		base = 2 * MS;
-	x->busy++;
-	return nfsappend_wait_sleep(&x->op->w, 20 * US + jitter(base << shift));
-}
-
-/*
- * An application on some host has locked the file. Waiting for it is what
- * the application meant, unless it is this process that holds the lock: that
- * case has to be told apart here, before the wait.
- */
+/* An application on some host has locked the file, and not this process.
+ * Waiting for it is what the application meant. */
 static int wait_for_application(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
+	int r;
 
 	if (!x->told)
 		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_APP_LOCK,
@@ -87,15 +53,37 @@ static int wait_for_application(struct sending *x)
 			"the append waits until it is unlocked",
 			f->path);
 	x->told = true;
-	return nfsappend_wait_sleep(&x->op->w, 10 * MS + jitter(90 * MS));
+	nfsappend_segment_may_depose(&f->segment, &x->op->w);
+	r = nfsappend_wait_sleep(
+		&x->op->w, 10 * MS + nfsappend_jitter(90 * MS));
+	nfsappend_segment_stay(&x->op->w);
+	return r;
 }
 
 static int step(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
+	int64_t start = nfsappend_now();
+	int r;
 
-	return nfsappend_backend->append(f->key.server->session, &x->op->w.wait,
+	nfsappend_segment_may_depose(&f->segment, &x->op->w);
+	r = nfsappend_backend->append(f->key.server->session, &x->op->w.wait,
 		x->slot, &f->key.fh, &x->rec);
+	nfsappend_segment_stay(&x->op->w);
+	x->took = nfsappend_now() - start;
+	return x->op->w.wait.deposed ? NFSAPPEND_DEPOSED : r;
+}
+
+static int back_off(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	int r;
+
+	nfsappend_segment_may_depose(&op->file->segment, &op->w);
+	r = nfsappend_rivals_back_off(
+		&op->seg->rivals, &op->w, x->busy++ > 0, x->took);
+	nfsappend_segment_stay(&op->w);
+	return r;
 }
 
 static bool held(const struct sending *x)
@@ -226,8 +214,11 @@ static ssize_t finish(struct sending *x, uint32_t count)
 	struct nfsappend_segment *s = op->seg;
 
 	nfsappend_wait_over(&op->w);
+	nfsappend_rivals_note(&s->rivals, x->met, x->took);
 	if (!op->more && held(x))
 		nfsappend_locked_release(op);
+	if (op->w.wait.deposed) /* the slot says that it was written */
+		return NFSAPPEND_DEPOSED;
 	s->size = s->pending_offset + count;
 	s->size_known = 1;
 	return count;
@@ -237,6 +228,8 @@ static ssize_t give_up(struct sending *x, ssize_t r)
 {
 	struct nfsappend_op *op = x->op;
 
+	if (op->w.wait.deposed)
+		return NFSAPPEND_DEPOSED;
 	op->seg->size_known = 0;
 	if (unanswered(x)) {
 		nfsappend_op_in_doubt(op, r);
@@ -244,7 +237,72 @@ static ssize_t give_up(struct sending *x, ssize_t r)
 			return -EINPROGRESS;
 	}
 	nfsappend_locked_release(op);
-	return r;
+	return op->w.wait.deposed ? NFSAPPEND_DEPOSED : r;
+}
+
+/*
+ * The file is locked by this process, so no other host appends, and we need
+ * no lock of our own: the size is verified, and the WRITE goes under the open
+ * stateid. In doubt the bytes decide, since that stateid ends with no lock.
+ */
+static ssize_t send_under_app_lock(struct sending *x)
+{
+	struct nfsappend_op *op = x->op;
+	struct nfsappend_segment *s = op->seg;
+	struct nfsappend_file *f = op->file;
+	struct nfsappend_written written;
+	bool doubt = false;
+	ssize_t go;
+	int r;
+
+	__atomic_store_n(&s->pending, NFSAPPEND_IN_FLIGHT, __ATOMIC_RELEASE);
+	for (;;) {
+		struct nfsappend_state st = nfsappend_slot_get(x->slot);
+
+		r = doubt ? nfsappend_op_settle(op, 0) : NFSAPPEND_SEND_AGAIN;
+		if (r == NFSAPPEND_IS_NOT_THERE)
+			r = nfsappend_op_size(op, &s->pending_offset);
+		if (r == NFSAPPEND_IS_IN || r < 0)
+			break;
+		doubt = false;
+		r = nfsappend_backend->write_at_end(f->key.server->session,
+			&op->w.wait, &f->key.fh, &st.open, s->pending_offset,
+			s->stage + op->base, s->pending_len, &written);
+		if (r == 0)
+			r = nfsappend_op_make_stable(
+				op, s->pending_offset, &written);
+		if (r == 0) {
+			s->pending_len = written.count;
+			break;
+		}
+		if (r == NFSAPPEND_NOT_END) {
+			go = nfsappend_op_new_end(op, written.size);
+			if (go == 1)
+				continue;
+			s->pending = NFSAPPEND_SETTLED;
+			return go;
+		}
+		if (r == NFSAPPEND_STATE_LOST) {
+			r = recover(x);
+			if (r < 0)
+				break;
+			continue;
+		}
+		doubt = r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT;
+		if (!again(x, &r))
+			break;
+	}
+	if (r < 0 && doubt) {
+		nfsappend_op_in_doubt(op, r);
+		if (nfsappend_op_out_of_time(op))
+			return -EINPROGRESS;
+	}
+	__atomic_store_n(&s->pending, NFSAPPEND_SETTLED, __ATOMIC_RELEASE);
+	if (r < 0) {
+		s->size_known = 0;
+		return r;
+	}
+	return finish(x, s->pending_len);
 }
 
 ssize_t nfsappend_locked_send(struct nfsappend_op *op)
@@ -255,6 +313,8 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 	int r;
 
 	start(&x, op);
+	if (!held(&x) && nfsappend_rivals_let(&s->rivals, &op->w) != 0)
+		return give_up(&x, -EIO);
 	for (;;) {
 		x.rec.data = s->stage + op->base;
 		x.rec.offset = s->pending_offset;
@@ -290,9 +350,13 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 		case NFSAPPEND_LANDED:
 			return finish(&x, landed_count(op, s->pending_offset,
 						  s->pending_len));
+		case NFSAPPEND_DEPOSED:
+			return r;
 		case NFSAPPEND_NOT_END:
 			x.rec.not_in = false;
 			x.twin_since = 0;
+			/* Else it was a guess of nothing. */
+			x.met |= s->size_known;
 			go = nfsappend_op_new_end(op, x.rec.size);
 			if (go != 1)
 				return give_up(&x, go);
@@ -303,10 +367,13 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 			continue;
 		case NFSAPPEND_BUSY:
 			nfsappend_count(&op->file->stats.conflicts, 1);
+			x.met = true;
 			if (back_off(&x) != 0)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_APP_LOCK:
+			if (nfsappend_applock_ours(op->file))
+				return send_under_app_lock(&x);
 			if (wait_for_application(&x) != 0)
 				return give_up(&x, -EIO);
 			continue;
@@ -388,6 +455,8 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 		if (r == NFSAPPEND_LANDED)
 			note(&x, landed_count(op, st.offset, st.len));
 		switch (r) {
+		case NFSAPPEND_DEPOSED:
+			return -EIO;
 		case NFSAPPEND_STATE_LOST:
 			return look_for_it(&x);
 		case NFSAPPEND_NOT_END_OR_IN:

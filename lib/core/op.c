@@ -47,11 +47,61 @@ int nfsappend_op_settle_lead(struct nfsappend_op *op)
 {
 	int r = nfsappend_predecessor_settle(op);
 
-	if (r != 0) {
-		nfsappend_segment_unlead(&op->file->segment);
-		count_rpcs(op);
+	if (op->w.wait.deposed) {
+		nfsappend_op_deposed(op);
+		return -EBUSY;
 	}
+	if (r == 0) {
+		nfsappend_segment_settled(&op->file->segment);
+		nfsappend_file_agree(op->file);
+		return 0;
+	}
+	nfsappend_segment_unlead(&op->file->segment);
+	count_rpcs(op);
 	return r;
+}
+
+void nfsappend_op_deposed(struct nfsappend_op *op)
+{
+	nfsappend_segment_abdicate(&op->file->segment, &op->w);
+	count_rpcs(op);
+	op->w.wait.rpcs = op->w.wait.write_rpcs = op->w.wait.reconnects = 0;
+	op->w.wait.deposed = false;
+}
+
+int nfsappend_op_outcome(
+	struct nfsappend_op *op, uint64_t *landed, uint64_t *end)
+{
+	struct nfsappend_segment_view *v = &op->file->segment;
+	uint32_t reign = op->w.reign;
+	int r;
+
+	for (;;) {
+		uint32_t turn = nfsappend_segment_turn(v);
+
+		r = nfsappend_segment_outcome(v, reign, landed, end);
+		if (r != -EAGAIN)
+			break;
+		r = nfsappend_segment_trylead(v);
+		if (r >= 0) {
+			r = nfsappend_op_settle_lead(op);
+			if (r == 0)
+				nfsappend_op_finish(op);
+		}
+		if (r == -EBUSY)
+			r = nfsappend_segment_sleep(v, turn, &op->w);
+		if (r != 0)
+			break;
+	}
+	if (r == 0)
+		return 0;
+	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_IN_DOUBT,
+		"%s: while this process was stopped another one went on in "
+		"its place, and what became of a record of it is not known "
+		"any more; the program gets EIO, but the record may be in the "
+		"file",
+		op->file->path);
+	return -EIO;
 }
 
 int nfsappend_op_unsettled(struct nfsappend_op *op)
@@ -68,17 +118,23 @@ int nfsappend_op_begin(struct nfsappend_op *op, struct nfsappend_file *f)
 	int r;
 
 	nfsappend_op_start(op, f);
-	r = nfsappend_segment_lead(&f->segment, &op->w);
+	for (;;) { /* again when deposed while it settled */
+		r = nfsappend_segment_lead(&f->segment, &op->w);
+		if (r < 0)
+			break;
+		r = nfsappend_op_settle_lead(op);
+		if (r == 0)
+			return 0;
+		if (r != -EBUSY)
+			return nfsappend_op_unsettled(op);
+	}
 	if (r == -ETIMEDOUT)
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
 			"%s: another process that is appending to it did not "
 			"finish in time (stopped?); EIO to the program, "
 			"nothing of its record was sent",
 			f->path);
-	if (r < 0)
-		return -EIO;
-	r = nfsappend_op_settle_lead(op);
-	return r != 0 ? nfsappend_op_unsettled(op) : 0;
+	return -EIO;
 }
 
 void nfsappend_op_finish(struct nfsappend_op *op)

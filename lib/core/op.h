@@ -25,11 +25,16 @@ struct nfsappend_op {
 	bool more;
 
 	uint64_t base; /* where in the stage that begins which is being sent */
+	uint64_t own;  /* where in the batch the caller's record begins */
 
 	int error;	 /* what came behind a part of what was sent last */
 	bool in_doubt;	 /* what was sent last may be in the file, or not */
 	bool over_limit; /* it is the limit alone that ended it */
 };
+
+/* Of a leader that was deposed (segment.h): it is none any more, and others
+ * settle what it had sent. */
+#define NFSAPPEND_DEPOSED (-ECONNABORTED)
 
 /* What became of a record in doubt. */
 /* Apart from enum nfsappend_outcome: both pass through one variable. */
@@ -80,13 +85,20 @@ int nfsappend_predecessor_settle(struct nfsappend_op *);
 /* op.c: takes the leader lock, settles what is in doubt. 0 or -errno. */
 int nfsappend_op_begin(struct nfsappend_op *, struct nfsappend_file *);
 /* Its parts: before the lock; with it, just taken (0 or -errno, and then the
- * lock is given back); the message for that, -EIO. */
+ * lock is given back; -EBUSY: it is lost); the message for that, -EIO. */
 void nfsappend_op_start(struct nfsappend_op *, struct nfsappend_file *);
 int nfsappend_op_settle_lead(struct nfsappend_op *);
 int nfsappend_op_unsettled(struct nfsappend_op *);
 /* Gives the lock back and counts; and of an append tells the error, too. */
 void nfsappend_op_finish(struct nfsappend_op *);
 void nfsappend_op_end(struct nfsappend_op *, ssize_t result);
+/* In place of end(), after NFSAPPEND_DEPOSED. */
+void nfsappend_op_deposed(struct nfsappend_op *);
+/* And then: how many bytes of its batch have landed, the first ones, as those
+ * found out who lead now, or this call in their place. 0, or -EIO when it
+ * is not known (told). */
+int nfsappend_op_outcome(
+	struct nfsappend_op *, uint64_t *landed, uint64_t *end);
 bool nfsappend_op_out_of_time(const struct nfsappend_op *);
 /* How many bytes can be staged, at most want. */
 uint32_t nfsappend_op_room(struct nfsappend_op *, size_t want);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/errname.h"
 #include "core/log.h"
 #include "core/placeholder.h"
 #include "core/userns.h"
@@ -153,7 +154,7 @@ int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
 	p.size = sizeof p;
 	n = pack(&p, packed);
 	if (!within_limit(n)) {
-		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_FILE_LIMIT,
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_NO_ROOM,
 			"%s: a file size limit (RLIMIT_FSIZE) of less than %zu "
 			"bytes leaves no room for the descriptor of a mapped "
 			"file; raise it (ulimit -f)",
@@ -162,8 +163,14 @@ int nfsappend_placeholder_make(const struct nfsappend_placeholder *from,
 	}
 	fd = sys_memfd_create("nfsappend", MFD_ALLOW_SEALING |
 			(status_flags & O_CLOEXEC ? MFD_CLOEXEC : 0));
-	if (fd < 0)
+	if (fd < 0) {
+		if (fd != -EMFILE && fd != -ENFILE)
+			nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_NO_ROOM,
+				"%s: the descriptor of a mapped file cannot be "
+				"made: %s; memfd_create(2) has to be allowed",
+				p.path, nfsappend_strerror((int)-fd));
 		return (int)fd;
+	}
 	r = sys_pwrite(fd, packed, n, 0);
 	if (r != (long)n)
 		goto fail;

@@ -86,6 +86,8 @@ static int send_rest(struct nfsappend_op *op)
 		r = nfsappend_op_send_recorded(op, size,
 			(uint32_t)(s->staged - s->landed), NFSAPPEND_IN_FLIGHT);
 	}
+	if (r == NFSAPPEND_DEPOSED)
+		return -EIO;
 	if (nfsappend_op_out_of_time(op) && r < 0)
 		return -EIO;
 	s->staged = 0;

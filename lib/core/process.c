@@ -116,6 +116,25 @@ void nfsappend_guard_leave(struct nfsappend_guard *guard)
 	sys_sigprocmask(SIG_SETMASK, &guard->mask, NULL);
 }
 
+pid_t nfsappend_tid(void)
+{
+	static __thread struct {
+		pid_t pid, tid;
+	} known __attribute__((tls_model("initial-exec")));
+
+	if (known.pid != nfsappend_process->pid) {
+		known.tid = sys_gettid();
+		known.pid = nfsappend_process->pid;
+	}
+	return known.tid;
+}
+
+uint64_t nfsappend_thread_name(void)
+{
+	return (uint64_t)(uint32_t)nfsappend_process->pid << 32 |
+	       (uint32_t)nfsappend_tid();
+}
+
 nfsappend_sigset nfsappend_wait_mask(int64_t start)
 {
 	nfsappend_sigset mask = ~(UINT64_C(1) << (SIGSETXID - 1));
@@ -151,6 +170,22 @@ static void report_silence(struct nfsappend_waiting *w)
 		"server %s not responding, still trying", w->server);
 }
 
+/* The sleep of a leader: false when it is none any more. */
+static long poll_marked(struct nfsappend_waiting *w, struct pollfd *fds,
+	unsigned n, const struct timespec *t, const nfsappend_sigset *mask)
+{
+	uint64_t mark = w->mark;
+	long r;
+
+	if (w->mark_at == NULL)
+		return sys_ppoll(fds, n, t, mask);
+	atomic_store(w->mark_at, mark);
+	r = sys_ppoll(fds, n, t, mask);
+	if (!atomic_compare_exchange_strong(w->mark_at, &mark, 0))
+		w->wait.deposed = true;
+	return r;
+}
+
 static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
 	unsigned n, int64_t until)
 {
@@ -161,7 +196,8 @@ static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
 		/* The mask and the report change at 1 s and 5 s. */
 		int64_t end = now + SECOND;
 
-		if (wait->deadline != 0 && now >= wait->deadline)
+		if (wait->deposed ||
+			(wait->deadline != 0 && now >= wait->deadline))
 			return -ETIMEDOUT;
 		if (wait->deadline != 0 && wait->deadline < end)
 			end = wait->deadline;
@@ -172,8 +208,10 @@ static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
 		struct timespec t = {(end - now) / SECOND,
 			(end - now) % SECOND};
 		nfsappend_sigset mask = nfsappend_wait_mask(w->start);
-		long r = sys_ppoll(fds, n, &t, &mask);
+		long r = poll_marked(w, fds, n, &t, &mask);
 
+		if (w->wait.deposed)
+			return -ETIMEDOUT;
 		if (r > 0)
 			return (int)r;
 		report_silence(w);

@@ -63,6 +63,12 @@ struct nfsappend_waiting {
 	bool steps; /* of an append: one call that is answered, be it that of
 		     * a GETATTR on the way, is not yet the end of it */
 	bool grace; /* told of a grace period */
+	/* Of a leader that may be deposed while it sleeps (segment.h): the
+	 * mark, and where it lies while we do; NULL: none. */
+	_Atomic uint64_t *mark_at;
+	uint64_t mark;
+	uint32_t reign;
+	unsigned stopped; /* times in a row that a leader was found stopped */
 };
 void nfsappend_wait_start(struct nfsappend_waiting *, const char *server,
 	unsigned timeout_s);
@@ -78,6 +84,11 @@ nfsappend_sigset nfsappend_wait_mask(int64_t start);
 /* Called in a new child, once, with the guard held. */
 typedef void nfsappend_child_fn(void);
 void nfsappend_process_on_child(nfsappend_child_fn *);
+
+/* gettid(), without asking each time. */
+pid_t nfsappend_tid(void);
+/* Process and thread as one word, never 0. */
+uint64_t nfsappend_thread_name(void);
 
 /* Memory straight from the kernel, for what lives long. NULL on failure. */
 void *nfsappend_pages(size_t n);

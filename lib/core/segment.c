@@ -1,33 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A segment in use: its users, the leader lock, the memory behind it. */
+/* A segment in use: its users, the memory behind it. */
 #include "config.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 
 #include "core/segment_file.h"
 
-#define SLICE INT64_C(200000000) /* ns; then fatal signals get a chance */
-
-bool nfsappend_segment_unused_but(struct nfsappend_segment *s, int32_t but)
+bool nfsappend_segment_alone(struct nfsappend_segment_view *v)
 {
-	if (atomic_load(&s->crowded))
+	struct nfsappend_segment *s = v->shared;
+
+	/* A private one may be a child's too, and its users are not told. */
+	if (v->is_private || atomic_load(&s->crowded))
 		return false;
 	for (int i = 0; i < NFSAPPEND_USERS; i++) {
 		int32_t pid = atomic_load(&s->users[i]);
 
-		if (pid != 0 && pid != but && sys_kill(pid, 0) != -ESRCH)
+		if (pid != 0 && pid != nfsappend_process->pid &&
+			sys_kill(pid, 0) != -ESRCH)
 			return false;
 	}
 	return true;
-}
-
-bool nfsappend_segment_alone(struct nfsappend_segment_view *v)
-{
-	/* A private one may be a child's too, and its users are not told. */
-	return !v->is_private &&
-	       nfsappend_segment_unused_but(v->shared, nfsappend_process->pid);
 }
 
 void nfsappend_segment_enter(struct nfsappend_segment_view *v)
@@ -103,113 +97,6 @@ struct nfsappend_queue *nfsappend_segment_queue(
 		return NULL;
 	atomic_store_explicit(&s->queue_ready, 1, memory_order_release);
 	return q;
-}
-
-/* The mutex is ours by r, of a pthread_mutex_trylock(). */
-static int leads(struct nfsappend_segment_view *v, int r)
-{
-	if (r == EBUSY)
-		return -EBUSY;
-	if (r == EOWNERDEAD) {
-		pthread_mutex_consistent(&v->shared->leader);
-		v->shared->size_known = 0;
-		v->shared->orphaned = 1;
-		return 1;
-	}
-	return r == 0 ? 0 : -EIO;
-}
-
-static uint64_t me(void)
-{
-	return (uint64_t)(uint32_t)nfsappend_process->pid << 32 |
-	       (uint32_t)sys_gettid();
-}
-
-int nfsappend_segment_trylead(struct nfsappend_segment_view *v)
-{
-	uint64_t heir = atomic_load(&v->shared->heir);
-
-	/* Also who only ever follows is a user. */
-	if (v->registered != nfsappend_process->pid)
-		nfsappend_segment_enter(v);
-	if (heir != 0 && heir != me())
-		return -EBUSY;
-	return leads(v, pthread_mutex_trylock(&v->shared->leader));
-}
-
-static void wake(struct nfsappend_segment *s)
-{
-	uint32_t turn = atomic_load(&s->turns);
-
-	while (!atomic_compare_exchange_weak(
-		&s->turns, &turn, (turn | 1) + 1))
-		;
-	if (turn & 1)
-		nfsappend_sys(SYS_futex, (long)&s->turns, FUTEX_WAKE, INT_MAX,
-			0, 0, 0);
-}
-
-static void disinherit(struct nfsappend_segment *s, uint64_t heir)
-{
-	if (heir != 0)
-		atomic_compare_exchange_strong(&s->heir, &heir, 0);
-}
-
-int nfsappend_segment_lead(struct nfsappend_segment_view *v,
-	struct nfsappend_waiting *w)
-{
-	struct nfsappend_segment *s = v->shared;
-	uint64_t self = 0;
-
-	for (;;) {
-		uint32_t turn = nfsappend_segment_turn(v);
-		uint64_t none = 0;
-		int r = nfsappend_segment_trylead(v);
-
-		if (r != -EBUSY) {
-			disinherit(s, self);
-			return r;
-		}
-		self = me();
-		atomic_compare_exchange_strong(&s->heir, &none, self);
-		if (nfsappend_segment_sleep(v, turn, w) != 0) {
-			disinherit(s, self);
-			wake(s); /* those who stood back */
-			return -ETIMEDOUT;
-		}
-	}
-}
-
-void nfsappend_segment_unlead(struct nfsappend_segment_view *v)
-{
-	pthread_mutex_unlock(&v->shared->leader);
-	wake(v->shared);
-}
-
-uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *v)
-{
-	return atomic_load(&v->shared->turns);
-}
-
-int nfsappend_segment_sleep(struct nfsappend_segment_view *v, uint32_t turn,
-	struct nfsappend_waiting *w)
-{
-	struct nfsappend_segment *s = v->shared;
-	struct timespec t = {0, SLICE};
-	uint32_t now = turn;
-
-	if (!(turn & 1) &&
-		!atomic_compare_exchange_strong(&s->turns, &now, turn | 1) &&
-		now != (turn | 1))
-		return 0; /* a leader has ended */
-	if (nfsappend_sys(SYS_futex, (long)&s->turns, FUTEX_WAIT,
-		    (long)(turn | 1), (long)&t, 0, 0) != -ETIMEDOUT)
-		return 0;
-	/* One that waits for the lead may be stopped, or dead. */
-	disinherit(s, atomic_load(&s->heir));
-	/* Fatal signals, "not responding", the deadline: long enough that it
-	 * does sleep. */
-	return nfsappend_wait_sleep(w, 1000000) != 0 ? -ETIMEDOUT : 0;
 }
 
 uint32_t nfsappend_segment_stage(struct nfsappend_segment_view *v,

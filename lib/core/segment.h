@@ -18,10 +18,12 @@
 
 #include "core/backend.h"
 #include "core/process.h"
+#include "core/rivals.h"
 
 #define NFSAPPEND_SEGMENT_KEY 512
 #define NFSAPPEND_STAGE_MAX (1 << 20) /* bytes of one WRITE at most */
-#define NFSAPPEND_USERS 200
+#define NFSAPPEND_USERS 128
+#define NFSAPPEND_LEADS 4
 
 enum nfsappend_pending {
 	NFSAPPEND_SETTLED,
@@ -37,7 +39,20 @@ struct nfsappend_segment {
 	uint32_t keylen;
 	uint32_t ready;
 	uint8_t key[NFSAPPEND_SEGMENT_KEY];
-	pthread_mutex_t leader;
+	/* The leader lock is leaders[reign % NFSAPPEND_LEADS]: see lead.c. */
+	pthread_mutex_t leaders[NFSAPPEND_LEADS];
+	_Atomic uint32_t reign;
+	/* Under the leader lock: the reign before, if its leader was deposed
+	 * and what it had sent is not settled yet; 0: none. */
+	uint32_t deposed;
+	/* The leader sleeps, and will touch nothing when it wakes before it
+	 * has taken its mark away; 0: no mark. */
+	_Atomic uint64_t asleep;
+	/* What became of the batches of deposed leaders, for them. */
+	struct {
+		_Atomic uint32_t reign;
+		uint64_t landed, end;
+	} outcomes[NFSAPPEND_LEADS];
 
 	uint64_t size; /* the file's, as of the last answer; if size_known */
 	uint32_t size_known;
@@ -66,6 +81,8 @@ struct nfsappend_segment {
 	uint32_t under_lock;
 	uint32_t orphaned;
 
+	struct nfsappend_rivals rivals; /* of appends under the mutex byte */
+
 	/* Futex: grows by 2 whenever a leader ends; odd: somebody sleeps. */
 	_Atomic uint32_t turns;
 	/* Who waits for the lead itself goes before those who can queue, or
@@ -74,6 +91,10 @@ struct nfsappend_segment {
 
 	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
+
+	/* enum nfsappend_sharing, the strictest that one of the users asked
+	 * for: what all of them do. */
+	_Atomic uint32_t sharing;
 
 	_Atomic int64_t used_s; /* CLOCK_MONOTONIC, last use */
 	_Atomic uint32_t crowded; /* more users than fit below */
@@ -105,8 +126,9 @@ void nfsappend_segment_close(struct nfsappend_segment_view *);
 struct nfsappend_queue *nfsappend_segment_queue(
 	struct nfsappend_segment_view *, bool make);
 
-/* Takes the leader lock: 0, 1 when the holder before died with it (the lock
- * is held, size_known is false, pending tells), -ETIMEDOUT. */
+/* lead.c. Takes the leader lock: 0, 1 when the holder before died with it, or
+ * was deposed (the lock is held, size_known is false, pending and the slot
+ * tell), -ETIMEDOUT. */
 int nfsappend_segment_lead(struct nfsappend_segment_view *,
 	struct nfsappend_waiting *);
 /* The same without waiting: -EBUSY. */
@@ -114,12 +136,33 @@ int nfsappend_segment_trylead(struct nfsappend_segment_view *);
 /* Gives it back and wakes who sleeps for it. */
 void nfsappend_segment_unlead(struct nfsappend_segment_view *);
 
+/*
+ * As leader: from now on, while the wait sleeps, a leader whose process is
+ * stopped may be deposed (wait.deposed says so when it wakes, with the poll's
+ * -ETIMEDOUT): nothing of the segment may be touched any more then, but
+ * nfsappend_segment_abdicate() called in place of unlead(). Until stay().
+ */
+void nfsappend_segment_may_depose(struct nfsappend_segment_view *,
+	struct nfsappend_waiting *);
+void nfsappend_segment_stay(struct nfsappend_waiting *);
+/* After that: gives the old lock back, wait.reign is what was lost. */
+void nfsappend_segment_abdicate(struct nfsappend_segment_view *,
+	const struct nfsappend_waiting *);
+/* What became of that leader's batch: 0 when it is known, -EAGAIN not yet,
+ * -ENOENT not any more. */
+int nfsappend_segment_outcome(struct nfsappend_segment_view *, uint32_t reign,
+	uint64_t *landed, uint64_t *end);
+/* As leader: all is settled that leaders before had sent. */
+void nfsappend_segment_settled(struct nfsappend_segment_view *);
+
 /* To be read before trylead() and given to sleep(), which then misses no end
  * of a leader: 0, or -ETIMEDOUT at the deadline. A leader that dies wakes
- * nobody; the sleep is bounded. */
+ * nobody; the sleep is bounded. One that is stopped is deposed, if it may. */
 uint32_t nfsappend_segment_turn(struct nfsappend_segment_view *);
 int nfsappend_segment_sleep(struct nfsappend_segment_view *, uint32_t turn,
 	struct nfsappend_waiting *);
+/* This process is one of its users. */
+void nfsappend_segment_enter(struct nfsappend_segment_view *);
 /* Does no other process that is alive use it? */
 bool nfsappend_segment_alone(struct nfsappend_segment_view *);
 

@@ -8,7 +8,7 @@
 #include "core/segment.h"
 
 #define NFSAPPEND_SEGMENT_MAGIC                                                \
-	(UINT64_C(0x3330676573616e) + sizeof(pthread_mutex_t) +                \
+	(UINT64_C(0x3430676573616e) + sizeof(pthread_mutex_t) +                \
 		(sizeof(struct nfsappend_segment) << 16) +                     \
 		(sizeof(struct nfsappend_queue) << 32))
 #define PAGE 4096
@@ -22,10 +22,6 @@
 long nfsappend_segment_open_file(const char *path, int flags);
 /* Boot, pid namespace, word size: what keys begin with. */
 const char *nfsappend_segment_host(void);
-/* This process is a user of it from now on. */
-void nfsappend_segment_enter(struct nfsappend_segment_view *);
-/* Is none of its users alive, or only that one? */
-bool nfsappend_segment_unused_but(struct nfsappend_segment *, int32_t but);
 /* Whoever makes a new segment looks at some of the old ones. */
 void nfsappend_segment_sweep(const char *directory);
 

@@ -130,7 +130,8 @@ static void initialise(
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&s->leader, &attr);
+	for (int i = 0; i < NFSAPPEND_LEADS; i++)
+		pthread_mutex_init(&s->leaders[i], &attr);
 	pthread_mutexattr_destroy(&attr);
 	memcpy(s->key, key, keylen);
 	s->keylen = (uint32_t)keylen;
@@ -139,7 +140,37 @@ static void initialise(
 	s->ready = 1;
 }
 
-/* With the flock held on fd: 0, -EAGAIN when it was unlinked meanwhile, or
+/*
+ * Whoever has a segment mapped has it locked, shared: the mapping keeps the
+ * open file description, and that the flock(), until exec or the last of the
+ * process and its children is gone, however it went. So who gets it for
+ * itself is the only user, however many there were before. 0 or -errno.
+ */
+static int lock_as_user(int fd, bool *first)
+{
+	int r = (int)sys_flock(fd, LOCK_EX | LOCK_NB);
+
+	*first = r == 0;
+	do
+		r = (int)sys_flock(fd, LOCK_SH);
+	while (r == -EINTR);
+	return r;
+}
+
+/* One at a time opens a segment. By record, since the other kind of lock says
+ * who uses it. */
+static int lock_opening(int fd, short type)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+	int r;
+
+	do
+		r = (int)sys_fcntl(fd, F_OFD_SETLKW, (long)&l);
+	while (r == -EINTR);
+	return r;
+}
+
+/* With the opening lock held on fd: 0, -EAGAIN when it was unlinked meanwhile, or
  * -errno. */
 static int map_locked(struct nfsappend_segment_view *v, int fd, const void *key,
 	size_t keylen, bool *created)
@@ -147,8 +178,11 @@ static int map_locked(struct nfsappend_segment_view *v, int fd, const void *key,
 	struct statx stx;
 	struct rlimit limit;
 	struct nfsappend_segment *s;
-	long r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx);
+	bool first;
+	long r = lock_as_user(fd, &first);
 
+	if (r == 0)
+		r = sys_statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx);
 	if (r < 0)
 		return (int)r;
 	if (stx.stx_nlink == 0)
@@ -184,6 +218,13 @@ static int map_locked(struct nfsappend_segment_view *v, int fd, const void *key,
 		sys_munmap(s, SEGMENT_BYTES);
 		return -EINVAL;
 	}
+	if (first) {
+		/* What they were is of no use any more. */
+		for (int i = 0; i < NFSAPPEND_USERS; i++)
+			atomic_store(&s->users[i], 0);
+		atomic_store(&s->crowded, 0);
+		atomic_store(&s->sharing, 0);
+	}
 	v->shared = s;
 	v->ino = stx.stx_ino;
 	nfsappend_segment_enter(v);
@@ -202,11 +243,9 @@ static int open_shared(struct nfsappend_segment_view *v, const char *directory,
 
 		if (fd < 0)
 			return (int)fd;
-		do
-			r = (int)sys_flock(fd, LOCK_EX);
-		while (r == -EINTR);
+		r = lock_opening((int)fd, F_WRLCK);
 		if (r == 0)
-			r = map_locked(v, fd, key, keylen, &created);
+			r = map_locked(v, (int)fd, key, keylen, &created);
 		if (r == -EINVAL) {
 			/* Corrupt, of another version, or not ours alone:
 			 * replaced, the directory is ours. Who has it mapped
@@ -219,7 +258,7 @@ static int open_shared(struct nfsappend_segment_view *v, const char *directory,
 			r = -EAGAIN;
 		}
 		/* By hand: the mapping keeps the open file description. */
-		sys_flock((int)fd, LOCK_UN);
+		lock_opening((int)fd, F_UNLCK);
 		sys_close(fd);
 	}
 	if (created)

@@ -43,8 +43,7 @@ static void sweep_one(int fd, const char *path)
 	if (s == NULL || s->magic != NFSAPPEND_SEGMENT_MAGIC) {
 		if (is_old(fd))
 			sys_unlinkat(AT_FDCWD, path, 0);
-	} else if (nfsappend_segment_unused_but(s, 0) &&
-		   nfsappend_now() / INT64_C(1000000000) -
+	} else if (nfsappend_now() / INT64_C(1000000000) -
 				   atomic_load(&s->used_s) >
 			   LINGER_S) {
 		const char *host = nfsappend_segment_host();
@@ -67,30 +66,41 @@ struct dirent64 {
 	char name[];
 };
 
-void nfsappend_segment_sweep(const char *directory)
+static void sweep_file(const char *directory, const char *name)
 {
 	char path[DIRECTORY_MAX + 300];
+	long fd;
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	fd = nfsappend_segment_open_file(path, O_RDWR);
+	if (fd < 0)
+		return;
+	sweep_one((int)fd, path);
+	sys_flock((int)fd, LOCK_UN);
+	sys_close(fd);
+}
+
+/* All where they are few, else those whose names begin with a digit drawn by
+ * lot, too. */
+void nfsappend_segment_sweep(const char *directory)
+{
 	char entries[SWEEP_MAX * 64] __attribute__((aligned(8)));
+	char digit = "0123456789abcdef"[nfsappend_now() >> 10 & 15];
 	long dir = sys_openat(
 		AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	unsigned seen = 0;
 	long n;
 
 	if (dir < 0)
 		return;
-	n = sys_getdents64(dir, entries, sizeof entries);
-	for (long at = 0; at < n;) {
-		struct dirent64 *e = (struct dirent64 *)(entries + at);
-		long fd;
+	while ((n = sys_getdents64(dir, entries, sizeof entries)) > 0) {
+		for (long at = 0; at < n;) {
+			struct dirent64 *e = (struct dirent64 *)(entries + at);
 
-		at += e->reclen;
-		if (strlen(e->name) != 32)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", directory, e->name);
-		fd = nfsappend_segment_open_file(path, O_RDWR);
-		if (fd >= 0) {
-			sweep_one(fd, path);
-			sys_flock((int)fd, LOCK_UN);
-			sys_close(fd);
+			at += e->reclen;
+			if (strlen(e->name) == 32 &&
+				(seen++ < SWEEP_MAX || e->name[0] == digit))
+				sweep_file(directory, e->name);
 		}
 	}
 	sys_close(dir);

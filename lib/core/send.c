@@ -29,10 +29,16 @@ static int send_once(struct nfsappend_op *op, uint32_t sent,
 	struct nfsappend_file *f = op->file;
 	struct nfsappend_segment *s = op->seg;
 
-	return (verifies(op) ? nfsappend_backend->write_at_end
-			     : nfsappend_backend->write)(f->key.server->session,
-		&op->w.wait, &f->key.fh, s->pending_offset + sent,
-		s->stage + op->base + sent, s->pending_len - sent, written);
+	const uint8_t *data = s->stage + op->base + sent;
+	uint64_t offset = s->pending_offset + sent;
+	uint32_t len = s->pending_len - sent;
+
+	if (verifies(op))
+		return nfsappend_backend->write_at_end(f->key.server->session,
+			&op->w.wait, &f->key.fh, NULL, offset, data, len,
+			written);
+	return nfsappend_backend->write(f->key.server->session, &op->w.wait,
+		&f->key.fh, offset, data, len, written);
 }
 
 ssize_t nfsappend_op_new_end(struct nfsappend_op *op, uint64_t size)
@@ -231,6 +237,8 @@ ssize_t nfsappend_op_send_recorded(struct nfsappend_op *op, uint64_t offset,
 	if (how == NFSAPPEND_IN_FLIGHT &&
 		op->file->sharing == NFSAPPEND_LOCKED) {
 		r = send_under_lock(op);
+		if (r == NFSAPPEND_DEPOSED)
+			return r;
 		nfsappend_op_note_landed(op, r);
 		return r == -EINPROGRESS ? -EIO : r;
 	}
@@ -301,6 +309,7 @@ static void no_locks(struct nfsappend_file *f)
 		"is used, which does not keep appends of several hosts apart",
 		f->path, f->key.server->name);
 	f->sharing = NFSAPPEND_GUARDED;
+	atomic_store(&f->segment.shared->sharing, NFSAPPEND_GUARDED);
 }
 
 size_t nfsappend_op_send(
@@ -328,6 +337,10 @@ size_t nfsappend_op_send(
 		if (r == -EOPNOTSUPP && op->file->sharing == NFSAPPEND_LOCKED) {
 			no_locks(op->file);
 			continue;
+		}
+		if (r == NFSAPPEND_DEPOSED) {
+			*error = r;
+			return done;
 		}
 		if (r <= 0)
 			break;

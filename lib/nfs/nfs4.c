@@ -255,7 +255,8 @@ static int decode_write_at_end(struct nfsappend_results *results, void *out)
 
 int nfsappend_nfs4_write_at_end(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
-	uint64_t offset, const void *buf, uint32_t len,
+	const struct nfsappend_stateid *open, uint64_t offset,
+	const void *buf, uint32_t len,
 	struct nfsappend_written *written)
 {
 	struct writing w = {len, written};
@@ -266,7 +267,7 @@ int nfsappend_nfs4_write_at_end(struct nfsappend_session *s,
 	begin(&o, fh);
 	nfsappend_op_getattr_size(&o);
 	nfsappend_op_verify_size(&o, offset);
-	nfsappend_op_write(&o, NULL, offset, buf, len);
+	nfsappend_op_write(&o, open, offset, buf, len);
 	r = nfsappend_compound(s, wait, &o, decode_write_at_end, &w);
 	wait->write_rpcs += wait->rpcs - before;
 	return r;

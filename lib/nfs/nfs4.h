@@ -28,7 +28,8 @@ int nfsappend_nfs4_write(struct nfsappend_session *, struct nfsappend_wait *,
 	const struct nfsappend_fh *, uint64_t offset, const void *buf,
 	uint32_t len, struct nfsappend_written *);
 int nfsappend_nfs4_write_at_end(struct nfsappend_session *,
-	struct nfsappend_wait *, const struct nfsappend_fh *, uint64_t offset,
+	struct nfsappend_wait *, const struct nfsappend_fh *,
+	const struct nfsappend_stateid *, uint64_t offset,
 	const void *buf, uint32_t len, struct nfsappend_written *);
 int nfsappend_nfs4_commit(struct nfsappend_session *, struct nfsappend_wait *,
 	const struct nfsappend_fh *, uint64_t offset, uint32_t len,

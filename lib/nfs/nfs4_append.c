@@ -484,6 +484,8 @@ int nfsappend_nfs4_append(struct nfsappend_session *session,
 	put_request(&o, st, fh, rec->data);
 	a.len = st->len;
 	r = nfsappend_compound(session, wait, &o, decode, &a);
+	if (wait->deposed)
+		return NFSAPPEND_TIMED_OUT;
 	if (writes(st->in_flight) && r != NFSAPPEND_UNSENT)
 		wait->write_rpcs++;
 	if ((r == NFSAPPEND_UNSENT || r < 0) && !s.repeated)

@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "core/query.h"
 #include "core/stats.h"
+#include "preload/foreign.h"
 #include "preload/path.h"
 #include "preload/stdio_slots.h"
 
@@ -82,10 +83,32 @@ static bool refuse_descriptor(int fd)
 	return true;
 }
 
+static void warn_foreign(const char *path)
+{
+	if (nfsappend_active)
+		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_UNSUPPORTED,
+			"%s: a program of another C library runs without "
+			"nfsappend; what it writes to mapped files fails; use "
+			"one that is linked against glibc",
+			path);
+}
+
+/* envp for the program: as it is, or without us. */
+#define ENVIRONMENT_FOR(dirfd, path, search, envp)                             \
+	do {                                                                   \
+		size_t room_ = nfsappend_foreign_room(envp);                   \
+		if (room_ > 0 && nfsappend_foreign((dirfd), (path), (search))) { \
+			warn_foreign(path);                                    \
+			(envp) = nfsappend_foreign_environment((envp),         \
+				alloca(room_));                                \
+		}                                                              \
+	} while (0)
+
 NFSAPPEND_HOOK int execve(const char *path, char *const argv[],
 	char *const envp[])
 {
 	image_ends();
+	ENVIRONMENT_FOR(AT_FDCWD, path, false, envp);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		refuse_program(AT_FDCWD, path),
 		NFSAPPEND_REAL(execve)(path, argv, envp));
@@ -93,10 +116,7 @@ NFSAPPEND_HOOK int execve(const char *path, char *const argv[],
 
 NFSAPPEND_HOOK int execv(const char *path, char *const argv[])
 {
-	image_ends();
-	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
-		refuse_program(AT_FDCWD, path),
-		NFSAPPEND_REAL(execv)(path, argv));
+	return execve(path, argv, environ);
 }
 
 /* Without a slash it is looked for in $PATH, by glibc. */
@@ -104,6 +124,7 @@ NFSAPPEND_HOOK int execvpe(const char *file, char *const argv[],
 	char *const envp[])
 {
 	image_ends();
+	ENVIRONMENT_FOR(AT_FDCWD, file, true, envp);
 	if (strchr(file, '/') == NULL)
 		return NFSAPPEND_REAL(execvpe)(file, argv, envp);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, file, false,
@@ -129,6 +150,7 @@ NFSAPPEND_HOOK int execveat(int fd, const char *path, char *const argv[],
 	image_ends();
 	if (flags & AT_EMPTY_PATH && path[0] == '\0' && refuse_descriptor(fd))
 		return -1;
+	ENVIRONMENT_FOR(fd, path, false, envp);
 	NFSAPPEND_PATH_CALL(fd, path, false, refuse_program(fd, path),
 		NFSAPPEND_REAL(execveat)(fd, path, argv, envp, flags));
 }
@@ -154,6 +176,7 @@ NFSAPPEND_HOOK int posix_spawn(pid_t *pid, const char *path,
 
 	if (r != 0)
 		return r;
+	ENVIRONMENT_FOR(AT_FDCWD, path, false, envp);
 	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
 	return NFSAPPEND_REAL(posix_spawn)(pid, path, actions, attr, argv,
 		envp);
@@ -165,9 +188,11 @@ NFSAPPEND_HOOK int posix_spawnp(pid_t *pid, const char *file,
 {
 	int r = refuse_spawn(file);
 
-	return r != 0 ? r
-		      : NFSAPPEND_REAL(posix_spawnp)(pid, file, actions, attr,
-				argv, envp);
+	if (r != 0)
+		return r;
+	ENVIRONMENT_FOR(AT_FDCWD, file, true, envp);
+	return NFSAPPEND_REAL(posix_spawnp)(pid, file, actions, attr, argv,
+		envp);
 }
 
 /* The arguments up to the NULL as an array on the stack, as glibc does; no

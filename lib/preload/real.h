@@ -22,12 +22,13 @@ enum nfsappend_real_index {
 extern void *nfsappend_reals[NFSAPPEND_REALS]
 	__attribute__((visibility("hidden")));
 
-/* By dlsym(), now; NULL when this glibc has no such function. */
+/* In the constructor: calls nothing. */
+void nfsappend_reals_start(void);
+/* NULL when this glibc has no such function. */
 void *nfsappend_real_find(enum nfsappend_real_index);
-/* At the start: all of them, since dlsym() is nothing for a handler; or those
- * that have an alias, which another preload would miss, in a process that has
- * nothing to do with us. */
-void nfsappend_reals_find(bool all);
+/* At the start: those that have an alias, which another preload would miss; all
+ * where only dlsym() can tell, which is nothing for a handler. */
+void nfsappend_reals_find(void);
 
 static inline void *nfsappend_real(enum nfsappend_real_index i)
 {

@@ -16,6 +16,7 @@
 #include "core/server.h"
 #include "core/sockets.h"
 #include "core/table.h"
+#include "preload/hook.h"
 #include "preload/real.h"
 #include "preload/start.h"
 #include "preload/stdio_slots.h"
@@ -37,6 +38,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv,
 	(void)argc;
 	(void)argv;
 	initial_environment = envp;
+	nfsappend_reals_start();
 	nfsappend_stdio_patch();
 }
 
@@ -49,9 +51,20 @@ static const struct nfsappend_services services = {
 };
 
 /* A sanitizer's dlopen() refuses RTLD_DEEPBIND; its malloc is used then, and
- * appends from handlers that interrupted malloc are not safe there. */
+ * appends from handlers that interrupted malloc are not safe there. gcc's, when
+ * linked into the program, shows nothing of itself but what it intercepts. */
 static bool sanitized(void)
 {
+	Dl_info by;
+	const char *slash;
+
+	if (dladdr((void *)dlopen, &by) != 0) {
+		slash = strrchr(by.dli_fname, '/');
+		slash = slash != NULL ? slash + 1 : by.dli_fname;
+		if (strncmp(slash, "libc.so", 7) != 0 &&
+			strncmp(slash, "libdl.so", 8) != 0)
+			return true;
+	}
 	return dlsym(RTLD_DEFAULT, "__asan_init") != NULL ||
 		dlsym(RTLD_DEFAULT, "__tsan_init") != NULL ||
 		dlsym(RTLD_DEFAULT, "__msan_init") != NULL;
@@ -118,16 +131,9 @@ static void start_once(void)
 	nfsappend_config_read(initial_environment != NULL
 			? initial_environment
 			: environ);
-	if (inherited()) {
-		nfsappend_reals_find(true);
-		/* The first append may come from a handler: load now. */
-		nfsappend_backend = load_module();
-	} else if (nfsappend_config.nmaps == 0) {
-		nfsappend_reals_find(false);
+	if (nfsappend_config.nmaps == 0 && !inherited())
 		nfsappend_active = false;
-	} else {
-		nfsappend_reals_find(true);
-	}
+	nfsappend_reals_find();
 	nfsappend_guard_leave(&guard);
 }
 
@@ -168,4 +174,28 @@ bool nfsappend_start_now(void)
 	errno = saved;
 	__atomic_store_n(&nfsappend_start_state, STARTED, __ATOMIC_RELEASE);
 	return nfsappend_active;
+}
+
+/*
+ * The first append to an inherited standard output may come from a handler,
+ * in the middle of malloc(). So the module is loaded before main(): here, where
+ * no lock of libc's or of an allocator's is held by anybody.
+ */
+typedef int main_fn(int, char **, char **);
+extern int __libc_start_main(main_fn *, int, char **, void (*)(void),
+	void (*)(void), void (*)(void), void *);
+
+NFSAPPEND_HOOK int __libc_start_main(main_fn *program, int argc, char **argv,
+	void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+	void *stack_end)
+{
+	if (inherited() && nfsappend_start() && nfsappend_backend == NULL) {
+		struct nfsappend_guard guard;
+
+		nfsappend_guard_enter(&guard);
+		nfsappend_backend = load_module();
+		nfsappend_guard_leave(&guard);
+	}
+	return NFSAPPEND_REAL(__libc_start_main)(program, argc, argv, init,
+		fini, rtld_fini, stack_end);
 }

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,6 +30,9 @@ static void make_good(void)
 
 	if (fd < 0 || pread(fd, &good, sizeof good, 0) != sizeof good ||
 		nfsappend_placeholder_read(fd, &p) != 0)
+		abort();
+	nfsappend_placeholder_mark(fd);
+	if (!nfsappend_placeholder_marked(fd))
 		abort();
 	close(fd);
 }
@@ -69,6 +73,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		write(fd, &bytes, sizeof bytes - data[0] % 3) < 0)
 		abort();
 	fcntl(fd, F_ADD_SEALS, data[1] % 8 == 0 ? 0 : SEALS);
+	if (data[1] & 8) { /* as a shell's redirection opens it again */
+		char link[40];
+		int again;
+
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		again = open(link, O_WRONLY);
+		if (again >= 0 && nfsappend_placeholder_read(again, p) == 0)
+			check(p);
+		close(again);
+	}
 	if (nfsappend_placeholder_read(fd, p) == 0)
 		check(p);
 	close(fd);

@@ -157,7 +157,18 @@ server_pid() {
 
 # server_signal SIGNAL: to nfs-ganesha. STOP makes it silent, CONT wakes it.
 server_signal() {
-	in_server kill -s "$1" "$(server_pid)"
+	local pid i
+	pid=$(server_pid)
+	in_server kill -s "$1" "$pid" || return
+	[[ $1 = STOP ]] || return 0
+	# A thread that runs at this moment stops a moment later.
+	for ((i = 0; i < 200; i++)); do
+		# shellcheck disable=SC2016 # expanded inside
+		! in_server sh -c 'cat /proc/"$1"/task/*/status' sh "$pid" |
+			grep '^State:' | grep -qv 'T (stopped)' || continue
+		return 0
+	done
+	return 1
 }
 
 # The server is gone, its port refuses.

@@ -29,6 +29,7 @@ struct node {
 	char target[4096];
 	size_t at, room; /* of the content, in the arena */
 	uint64_t stable; /* bytes that a restart leaves */
+	uint32_t lock_seqid; /* of the next request for its end */
 };
 
 struct rule {
@@ -340,9 +341,9 @@ static bool begin(struct call *c, enum fake_op op, struct nfsappend_wait *wait,
 		hit = true;
 	}
 	wait->rpcs++;
-	if (op == FAKE_WRITE)
+	if (op == FAKE_WRITE || op == FAKE_APPEND)
 		wait->write_rpcs++;
-	c->slow = op == FAKE_WRITE;
+	c->slow = op == FAKE_WRITE || op == FAKE_APPEND;
 	if (c->rule.reached != NULL) {
 		unlock();
 		if (write(*c->rule.reached, "", 1) == 1)
@@ -580,6 +581,28 @@ static int read_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 	return finish(&c, r);
 }
 
+static int store(struct node *n, const struct fake_rule *rule, uint64_t offset,
+	const void *buf, uint32_t len, struct nfsappend_written *written)
+{
+	bool stable = rule->lesser == 0 && !rule->cached;
+
+	if (offset > n->room || len > n->room - offset)
+		return -EFBIG;
+	if (rule->count != 0 && len > rule->count)
+		len = rule->count;
+	put(n, offset, buf, len);
+	/* FILE_SYNC covers its own range: here, where the unstable bytes
+	 * always lie at the end, that is all up to it or nothing new. */
+	if (stable && n->stable >= offset && n->stable < offset + len)
+		n->stable = offset + len;
+	written->count = len;
+	written->committed = NFSAPPEND_FILE_SYNC - rule->lesser;
+	written->verifier = server->verifier;
+	written->has_size = true;
+	written->size = n->attr.size;
+	return 0;
+}
+
 static int write_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 	const struct nfsappend_fh *fh, uint64_t offset, const void *buf,
 	uint32_t len, struct nfsappend_written *written)
@@ -589,27 +612,35 @@ static int write_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 
 	(void)s;
 	if (begin(&c, FAKE_WRITE, wait, fh)) {
+		if (c.node < 0)
+			r = -ESTALE;
+		else
+			r = store(&server->nodes[c.node], &c.rule, offset, buf,
+				len, written);
+	}
+	return finish(&c, r);
+}
+
+static int write_at_end(struct nfsappend_session *s,
+	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
+	const struct nfsappend_stateid *stateid, uint64_t offset,
+	const void *buf, uint32_t len, struct nfsappend_written *written)
+{
+	struct call c;
+	int r = 0;
+
+	(void)s;
+	(void)stateid;
+	if (begin(&c, FAKE_WRITE, wait, fh)) {
 		if (c.node < 0) {
 			r = -ESTALE;
-		} else {
-			struct node *n = &server->nodes[c.node];
-			bool stable = c.rule.lesser == 0 && !c.rule.cached;
-
-			if (c.rule.count != 0 && len > c.rule.count)
-				len = c.rule.count;
-			put(n, offset, buf, len);
-			/* FILE_SYNC covers its own range: here, where the
-			 * unstable bytes always lie at the end, that is all
-			 * up to it or nothing new. */
-			if (stable && n->stable >= offset &&
-				n->stable < offset + len)
-				n->stable = offset + len;
-			written->count = len;
-			written->committed =
-				NFSAPPEND_FILE_SYNC - c.rule.lesser;
-			written->verifier = server->verifier;
+		} else if (server->nodes[c.node].attr.size != offset) {
+			written->size = server->nodes[c.node].attr.size;
 			written->has_size = true;
-			written->size = n->attr.size;
+			r = NFSAPPEND_NOT_END;
+		} else {
+			r = store(&server->nodes[c.node], &c.rule, offset, buf,
+				len, written);
 		}
 	}
 	return finish(&c, r);
@@ -766,6 +797,132 @@ static int rename_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 	return finish(&c, r);
 }
 
+static int client(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	struct nfsappend_client *client)
+{
+	struct call c;
+
+	(void)s;
+	if (begin(&c, FAKE_CLIENT, wait, NULL)) {
+		client->generation++;
+		client->clientid = client->generation;
+		client->has_id = 1;
+	}
+	return finish(&c, 0);
+}
+
+/* Into an empty or lost slot, all in one step. */
+static int open_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	struct nfsappend_slot *slot, const struct nfsappend_client *client,
+	const struct nfsappend_open_args *args, struct nfsappend_fh *fh,
+	struct nfsappend_attr *attr)
+{
+	struct nfsappend_state old = nfsappend_slot_get(slot);
+	struct nfsappend_state st = {.generation = client->generation,
+		.clientid = client->clientid,
+		.opened = 1,
+		.confirmed = 1,
+		.has_lock = 1,
+		.in_doubt = old.in_doubt,
+		.offset = old.offset,
+		.len = old.len};
+	struct call c;
+	int r = 0, found;
+
+	(void)s;
+	if (begin(&c, FAKE_OPEN, wait, args->dir)) {
+		found = fake_find(c.node, args->name);
+		if (found < 0 && args->create)
+			found = fake_add(c.node, args->name, NFSAPPEND_REG,
+				args->mode, 0);
+		if (found < 0) {
+			r = -ENOENT;
+		} else {
+			*fh = fake_handle(found);
+			*attr = server->nodes[found].attr;
+			st.lock_seqid = server->nodes[found].lock_seqid;
+		}
+	}
+	r = finish(&c, r);
+	if (r == 0)
+		nfsappend_slot_set(slot, &st);
+	return r;
+}
+
+static int close_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	struct nfsappend_slot *slot, const struct nfsappend_fh *fh)
+{
+	static const struct nfsappend_state empty;
+	struct call c;
+
+	(void)s;
+	begin(&c, FAKE_CLOSE, wait, fh);
+	nfsappend_slot_set(slot, &empty);
+	return finish(&c, 0);
+}
+
+/* LOCK, VERIFY, WRITE, LOCKU. The server's side; st: of the request. */
+static int append_at_end(struct call *c, const struct nfsappend_state *st,
+	struct nfsappend_record *rec)
+{
+	struct node *n = &server->nodes[c->node < 0 ? 0 : c->node];
+
+	if (c->node < 0)
+		return -ESTALE;
+	if (n->lock_seqid == st->lock_seqid + 1)
+		return NFSAPPEND_LANDED; /* the first sending of this one */
+	n->lock_seqid = st->lock_seqid + 1;
+	if (n->attr.size != st->offset) {
+		rec->size = n->attr.size;
+		return NFSAPPEND_NOT_END;
+	}
+	return store(
+		n, &c->rule, st->offset, rec->data, st->len, &rec->written);
+}
+
+static int append_(struct nfsappend_session *s, struct nfsappend_wait *wait,
+	struct nfsappend_slot *slot, const struct nfsappend_fh *fh,
+	struct nfsappend_record *rec)
+{
+	struct nfsappend_state st = nfsappend_slot_get(slot);
+	bool repeated = st.in_flight != NFSAPPEND_NOTHING;
+	struct call c;
+	int r = 0;
+
+	(void)s;
+	if (!st.confirmed || st.lost)
+		return NFSAPPEND_STATE_LOST;
+	if (!repeated && rec->len == 0) {
+		st.held = 0;
+		nfsappend_slot_set(slot, &st);
+		return 0;
+	}
+	if (!repeated) {
+		st.in_flight = NFSAPPEND_LOCK_AND_WRITE;
+		st.offset = rec->offset;
+		st.len = rec->len;
+		nfsappend_slot_set(slot, &st);
+	}
+	if (begin(&c, FAKE_APPEND, wait, fh))
+		r = append_at_end(&c, &st, rec);
+	r = finish(&c, r);
+	/* Without an answer it stays in flight. */
+	if (r > 0 && r < NFSAPPEND_CONTINUE && r != NFSAPPEND_UNSENT)
+		return r;
+	st.in_flight = NFSAPPEND_NOTHING;
+	if (r == NFSAPPEND_STATE_LOST) {
+		st.lost = 1;
+		st.in_doubt = repeated;
+	} else if (r == 0 || r == NFSAPPEND_LANDED || r == NFSAPPEND_NOT_END) {
+		st.lock_seqid++;
+		st.held = r == 0 && rec->more;
+	}
+	if (r == 0 || r == NFSAPPEND_LANDED)
+		st.wrote = r == 0 ? rec->written.count : st.len;
+	nfsappend_slot_set(slot, &st);
+	return r;
+}
+
 const struct nfsappend_backend fake_backend = {
 	.abi = NFSAPPEND_BACKEND_ABI,
 	.init = start,
@@ -780,6 +937,7 @@ const struct nfsappend_backend fake_backend = {
 	.create = create,
 	.read = read_,
 	.write = write_,
+	.write_at_end = write_at_end,
 	.commit = commit,
 	.mkdir = mkdir_,
 	.symlink = symlink_,
@@ -787,4 +945,8 @@ const struct nfsappend_backend fake_backend = {
 	.remove = remove_,
 	.rmdir = rmdir_,
 	.rename = rename_,
+	.client = client,
+	.open = open_,
+	.close = close_,
+	.append = append_,
 };

@@ -2,7 +2,9 @@
 /*
  * A backend that keeps its files in memory that forked processes share, as a
  * server would be shared, and fails on command. It knows which bytes are on
- * stable storage, so that a test can take them away by a restart.
+ * stable storage, so that a test can take them away by a restart. Of NFSv4.0
+ * state it has what core sees: a lock that each append takes and gives back,
+ * with a seqid that tells a request that has been executed.
  */
 #ifndef NFSAPPEND_FAKE_BACKEND_H
 #define NFSAPPEND_FAKE_BACKEND_H
@@ -26,6 +28,10 @@ enum fake_op {
 	FAKE_REMOVE,
 	FAKE_RMDIR,
 	FAKE_RENAME,
+	FAKE_CLIENT,
+	FAKE_OPEN,
+	FAKE_CLOSE,
+	FAKE_APPEND,
 	FAKE_OPS,
 };
 

@@ -67,7 +67,9 @@ void rig_config(const char *first, ...)
 
 const char *rig_sharing_name(enum nfsappend_sharing sharing)
 {
-	return sharing == NFSAPPEND_SINGLE ? "single" : "guarded";
+	return sharing == NFSAPPEND_SINGLE    ? "single"
+	       : sharing == NFSAPPEND_GUARDED ? "guarded"
+					      : "locked";
 }
 
 static void file_on_server(enum nfsappend_sharing sharing, size_t room)
@@ -82,8 +84,10 @@ static void file_on_server(enum nfsappend_sharing sharing, size_t room)
 
 	snprintf(name, sizeof name, "log%u", number++);
 	rig_node = fake_add(0, name, NFSAPPEND_REG, 0644, room);
-	CHECK_INT(nfsappend_url_parse(
-			  "nfs://fake/export", &target, why, sizeof why),
+	CHECK_INT(nfsappend_url_parse(sharing == NFSAPPEND_LOCKED
+				  ? "nfs://fake/export?version=4"
+				  : "nfs://fake/export",
+			  &target, why, sizeof why),
 		0);
 	nfsappend_cred_now(&cred, &target);
 	server = nfsappend_server_get(&target, &cred, &contact);
@@ -92,6 +96,8 @@ static void file_on_server(enum nfsappend_sharing sharing, size_t room)
 	CHECK_INT(nfsappend_file_get(server, &fh, fake_attr(rig_node), sharing,
 			  0, fake_attr(rig_node)->fileid, "/logs/x", &rig_file),
 		0);
+	fh = fake_handle(0);
+	nfsappend_file_name(rig_file, &fh, name);
 	CHECK_INT(rig_file->segment.is_private, rig_private);
 	if (!rig_private)
 		CHECK_INT(rig_file->sharing, sharing);

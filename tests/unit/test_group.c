@@ -46,13 +46,15 @@ static void start(enum nfsappend_sharing sharing)
 
 static void lead(void)
 {
-	CHECK_INT(pthread_mutex_lock(&seg->leader), 0);
+	CHECK_INT(pthread_mutex_lock(
+			  &seg->leaders[seg->reign % NFSAPPEND_LEADS]),
+		0);
 }
 
 /* Without waking those who sleep: the next is us. */
 static void unlead(void)
 {
-	pthread_mutex_unlock(&seg->leader);
+	pthread_mutex_unlock(&seg->leaders[seg->reign % NFSAPPEND_LEADS]);
 }
 
 static void follower(void *arg)

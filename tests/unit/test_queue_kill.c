@@ -220,8 +220,9 @@ static void check_at_rest(void)
 	write_records(WRITERS);
 	CHECK_INT(s->orphaned, 0);
 	CHECK_INT(s->pending, NFSAPPEND_SETTLED);
-	CHECK_INT(pthread_mutex_trylock(&s->leader), 0);
-	pthread_mutex_unlock(&s->leader);
+	CHECK_INT(pthread_mutex_trylock(
+			  &s->leaders[s->reign % NFSAPPEND_LEADS]), 0);
+	pthread_mutex_unlock(&s->leaders[s->reign % NFSAPPEND_LEADS]);
 	check();
 }
 

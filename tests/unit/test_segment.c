@@ -702,6 +702,66 @@ static void sweep(void)
 	CHECK_INT(access(view.path, F_OK), 0);
 }
 
+static void waits_for_its_end(void *arg)
+{
+	open_key(&view, arg);
+	for (;;)
+		pause();
+}
+
+/* With more users than are listed: as long as one of them lives, be it one
+ * that is not listed. */
+static void sweep_of_a_crowd(void)
+{
+	uint32_t yes = 1;
+	char path[sizeof view.path];
+	pid_t pid;
+
+	start();
+	age("crowd", 3600);
+	strcpy(path, view.path);
+	poke(path, &yes, sizeof yes,
+		offsetof(struct nfsappend_segment, crowded));
+	pid = unit_fork(waits_for_its_end, "crowd");
+	while (open_key(&view, "crowd")->users[0] != pid) {
+		nfsappend_segment_close(&view);
+		usleep(1000);
+	}
+	memset(view.shared->users, 0, sizeof view.shared->users);
+	view.shared->used_s -= 3600;
+	nfsappend_segment_close(&view);
+	poke(path, &(int64_t){1}, 8,
+		offsetof(struct nfsappend_segment, used_s));
+	open_key(&view, "new");
+	CHECK_INT(access(path, F_OK), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	open_key(&view, "newer");
+	CHECK_INT(access(path, F_OK), -1);
+}
+
+static void sweep_of_many(void)
+{
+	unsigned left;
+
+	start();
+	for (int i = 0; i < 300; i++) {
+		char key[20];
+
+		sprintf(key, "many %d", i);
+		age(key, 3600);
+	}
+	for (int i = 0; i < 1000 && (left = files_in(directory)) > 2; i++) {
+		char key[20];
+
+		sprintf(key, "new %d", i);
+		open_key(&view, key);
+		unlink(view.path);
+		nfsappend_segment_close(&view);
+	}
+	CHECK(left <= 2);
+}
+
 static void enters(void *arg)
 {
 	(void)arg;
@@ -820,6 +880,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(append_on_a_full_disk),
 	UNIT_TEST(sweep_strangers),
 	UNIT_TEST(sweep),
+	UNIT_TEST(sweep_of_a_crowd),
+	UNIT_TEST(sweep_of_many),
 	UNIT_TEST(users),
 	UNIT_TEST(after_exit_is_found_again),
 	UNIT_TEST(long_key),

@@ -59,7 +59,7 @@ stats_sum() {
 	start=$EPOCHSECONDS
 	start_hosts 8 "$n"
 	wait_hosts
-	echo "$((EPOCHSECONDS - start)) s"
+	echo "# $((EPOCHSECONDS - start)) s; $(census "$SERVED/x")" >&3
 	each_once 8 "$n"
 }
 
@@ -73,7 +73,7 @@ stats_sum() {
 		start_hosts 8 200
 		wait_hosts
 		found=$(census "$SERVED/$HOSTS_FILE")
-		echo "$found of 1600"
+		echo "# $found of 1600" >&3
 	done
 }
 
@@ -103,8 +103,22 @@ stats_sum() {
 	[ "$(grep -c N307 "$BATS_TEST_TMPDIR/err")" -eq 1 ]
 }
 
+@test "a lock of the program's own: no wait for itself" {
+	shimmed "$PROGRAMS/prog_host" /logs/x 2 one
+	exec 7>>"/mnt/v4/$BATS_TEST_NUMBER/x"
+	flock 7
+	# Inherited, as under flock(1).
+	SHIM_LIMIT=20 shimmed "$PROGRAMS/prog_host" /logs/x 3 two 2>"$BATS_TEST_TMPDIR/err"
+	exec 7>&-
+	SHIM_LIMIT=20 shimmed flock "/mnt/v4/$BATS_TEST_NUMBER/x" \
+		"$PROGRAMS/prog_host" /logs/x 3 three 2>>"$BATS_TEST_TMPDIR/err"
+	[ "$(census "$SERVED/x")" = 'records 8 torn 0 twice 0' ]
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+}
+
 @test "killed with -9 at random moments: no other record is harmed" {
 	local round pid
+	SHIM_LIMIT=$(count 2400 280)
 	start_hosts 2 1000000
 	for ((round = 0; round < $(count 200 8); round++)); do
 		on_host 9 "$PROGRAMS/prog_host" /logs/x 1000000 "victim$round" \
@@ -116,10 +130,11 @@ stats_sum() {
 		done
 		wait "$pid" || :
 	done
-	pkill -TERM -f 'prog_host .* h[12] '
+	pkill -TERM -x prog_host
 	wait_hosts
 	grep '^h' "$SERVED/x" >"$BATS_TEST_TMPDIR/others"
-	echo "$(acknowledged) acknowledged; $(census "$SERVED/x")"
+	echo "# $round killed; $(acknowledged) acknowledged; $(census "$SERVED/x")" >&3
+	echo "# the others' longest append: $(grep -h longest "$BATS_TEST_TMPDIR"/host.*.out | paste -sd ' ')" >&3
 	[ "$(census "$BATS_TEST_TMPDIR/others")" = \
 		"records $(acknowledged) torn 0 twice 0" ]
 	[[ $(census "$SERVED/x") = *' torn 0 twice 0' ]]
