@@ -89,6 +89,8 @@ struct nfsappend_target {
 	uint16_t mountport; /* 0: ask the port mapper */
 	uint16_t version;  /* 3 or 4 */
 	uint16_t has_uid, has_gid;
+	uint16_t mounted; /* 1: of a kernel mount, 0: of a map */
+	uint16_t unprivileged; /* 1: not from a port below 1024 */
 	uint32_t uid, gid; /* instead of the process's, when has_* */
 	uint32_t timeo;	   /* tenths of a second without an answer until a
 			    * request is sent again, 0: the default */

@@ -301,6 +301,23 @@ void nfsappend_file_renamed(struct nfsappend_server *server,
 	pthread_mutex_unlock(&registry_lock);
 }
 
+struct nfsappend_file *nfsappend_file_on_mount(uint64_t device, uint64_t fileid)
+{
+	struct nfsappend_file *f, *next, *found = NULL;
+
+	pthread_mutex_lock(&registry_lock);
+	HASH_ITER (hh, registry, f, next) {
+		if (f->refs == 0 || !nfsappend_file_mounted(f) ||
+			f->fileid != fileid || f->device != device)
+			continue;
+		f->refs++;
+		found = f;
+		break;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return found;
+}
+
 bool nfsappend_file_any(void)
 {
 	return __atomic_load_n(&registry, __ATOMIC_RELAXED) != NULL;

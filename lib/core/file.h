@@ -46,9 +46,34 @@ struct nfsappend_file {
 	struct nfsappend_fh dir;
 	char name[NFSAPPEND_NAME_MAX + 1];
 	char path[1024]; /* as resolved at the first open, for messages */
+	/* On a kernel mount (key.server->target.mounted): */
+	uint64_t device;  /* as makedev() */
+	bool local_lock;  /* locks of the kernel's client ask no server */
+	_Atomic int some_fd; /* a descriptor of it, as of the last use: look
+			      * whether it still is one */
+	_Atomic uint64_t may_write; /* of which mode and owner W_OK was said */
+	/* The size that the kernel's client has just fetched for an open(), and
+	 * when that began (CLOCK_MONOTONIC ns, 0: none): on NFSv3 it stands
+	 * for the first guard, once. */
+	_Atomic uint64_t open_size;
+	_Atomic int64_t open_time;
+	_Atomic int64_t opened; /* CLOCK_MONOTONIC ns, by this process, last */
+	_Atomic int64_t poked; /* CLOCK_MONOTONIC ns; local readers were told */
 };
 
 void nfsappend_file_start(void);
+
+static inline bool nfsappend_file_mounted(const struct nfsappend_file *f)
+{
+	return f->key.server->target.mounted;
+}
+
+/* Does the kernel write it (its descriptors, not libnfs)? */
+static inline bool nfsappend_file_by_kernel(const struct nfsappend_file *f)
+{
+	return nfsappend_file_mounted(f) &&
+		atomic_load(&f->segment.shared->kernel_served);
+}
 
 /* The object for that file, counted; attr (may be NULL) is fresh. 0/-errno. */
 int nfsappend_file_get(struct nfsappend_server *, const struct nfsappend_fh *,
@@ -65,6 +90,10 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
 	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
+/* One of a kernel mount that this process has open, counted: as whoever has
+ * opened it. NULL: none. */
+struct nfsappend_file *nfsappend_file_on_mount(uint64_t device,
+	uint64_t fileid);
 
 /* A file of that server that has been closed for a while and not looked at
  * since, counted; NULL: none. */

@@ -10,6 +10,7 @@
 #include "core/io.h"
 #include "core/process.h"
 #include "core/proxy.h"
+#include "core/served.h"
 #include "core/usercopy.h"
 
 #ifndef RWF_NOAPPEND
@@ -206,6 +207,9 @@ static ssize_t write_here(void *arg)
 	struct vector v;
 	ssize_t r;
 
+	if (c->o->file != NULL)
+		atomic_store(&c->o->file->some_fd, c->fd);
+
 	if (c->o->accmode == O_RDONLY)
 		return -EBADF;
 	if (c->flags & ~RWF_KNOWN)
@@ -262,6 +266,9 @@ ssize_t nfsappend_io_read(struct nfsappend_open *o, int fd,
 		return -EOPNOTSUPP;
 	if (!at_position && offset < 0)
 		return -EINVAL;
+	if (nfsappend_file_by_kernel(o->file))
+		return nfsappend_sys(SYS_preadv2, fd, (long)iov, cnt,
+			at_position ? -1 : offset, 0, flags);
 	r = vector_begin(&v, iov, cnt);
 	if (r != 0)
 		return r;
@@ -295,6 +302,8 @@ off64_t nfsappend_io_seek(struct nfsappend_open *o, int fd, off64_t offset,
 	}
 	if (o->dir != NULL)
 		return -EINVAL;
+	if (nfsappend_file_by_kernel(o->file))
+		return sys_lseek(fd, offset, whence);
 	r = nfsappend_file_getattr(o->file, &attr);
 	if (r != 0)
 		return r;
@@ -312,7 +321,7 @@ off64_t nfsappend_io_seek(struct nfsappend_open *o, int fd, off64_t offset,
 	return sys_lseek(fd, offset, SEEK_SET);
 }
 
-int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
+int nfsappend_io_truncate(struct nfsappend_open *o, int fd, off64_t length)
 {
 	struct nfsappend_attr attr = {.size = (uint64_t)length};
 
@@ -322,11 +331,38 @@ int nfsappend_io_truncate(struct nfsappend_open *o, off64_t length)
 		too_large();
 		return -EFBIG;
 	}
+	if (nfsappend_file_by_kernel(o->file))
+		return nfsappend_kernel_do(o->file, fd, NFSAPPEND_FTRUNCATE, 0,
+			length, 0);
 	return nfsappend_io_setattr(o, NFSAPPEND_SET_SIZE, &attr);
+}
+
+int nfsappend_io_fallocate(struct nfsappend_open *o, int fd, int mode,
+	off64_t offset, off64_t length)
+{
+	if (o->file == NULL || !nfsappend_file_mounted(o->file))
+		return -EOPNOTSUPP;
+	if (o->accmode == O_RDONLY)
+		return -EBADF;
+	return nfsappend_kernel_do(o->file, fd, NFSAPPEND_FALLOCATE, mode,
+		offset, length);
+}
+
+uint32_t nfsappend_io_blksize(struct nfsappend_open *o, int fd)
+{
+	struct statx stx;
+
+	if (o->file != NULL && nfsappend_file_mounted(o->file) &&
+		sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			STATX_TYPE, &stx) == 0)
+		return stx.stx_blksize;
+	return 4096; /* so that stdio's buffers are the same */
 }
 
 int nfsappend_io_getattr(struct nfsappend_open *o, struct nfsappend_attr *attr)
 {
+	if (o->dir == NULL && nfsappend_file_by_kernel(o->file))
+		return nfsappend_kernel_getattr(o->file, attr);
 	return o->dir != NULL ? nfsappend_directory_getattr(o->dir, attr)
 			      : nfsappend_file_getattr(o->file, attr);
 }
@@ -358,12 +394,17 @@ int nfsappend_io_setattr(struct nfsappend_open *o, unsigned set,
 
 int nfsappend_io_flags(const struct nfsappend_open *o, int flags)
 {
+	/* O_SYNC is ours, where the kernel serves. */
+	if (o->file != NULL && nfsappend_file_mounted(o->file))
+		flags &= ~O_SYNC;
 	return (flags & ~O_ACCMODE) | (int)(o->accmode | o->sync);
 }
 
 uint64_t nfsappend_io_device(const struct nfsappend_open *o,
 	const struct nfsappend_attr *attr)
 {
+	if (o->file != NULL && nfsappend_file_mounted(o->file))
+		return o->file->device;
 	return nfsappend_server_device(o->dir != NULL ? o->dir->server
 						      : o->file->key.server,
 		attr);

@@ -12,6 +12,7 @@
 
 #include "core/applock.h"
 #include "core/errname.h"
+#include "core/heldlock.h"
 #include "core/log.h"
 #include "core/op.h"
 #include "core/rivals.h"
@@ -21,6 +22,7 @@
 /* How long an identical record at our offset is taken for our own, whose
  * first request is still at work, before it is taken for another host's. */
 #define TWIN_NS (1000 * MS)
+#define TOLD_NS (1000 * MS) /* until a wait for an application is told */
 
 struct sending {
 	struct nfsappend_op *op;
@@ -32,7 +34,8 @@ struct sending {
 	unsigned tries;	  /* for nfsappend_server_again() */
 	unsigned repeats; /* steps in a row without an answer that counts */
 	int64_t twin_since;
-	bool told; /* of an application's lock */
+	int64_t app_since; /* an application's lock is in the way, ns */
+	bool told; /* of it */
 };
 
 static void start(struct sending *x, struct nfsappend_op *op)
@@ -45,14 +48,18 @@ static void start(struct sending *x, struct nfsappend_op *op)
 static int wait_for_application(struct sending *x)
 {
 	struct nfsappend_file *f = x->op->file;
+	int64_t now = nfsappend_now();
 	int r;
 
-	if (!x->told)
+	if (x->app_since == 0)
+		x->app_since = now;
+	if (!x->told && now - x->app_since > TOLD_NS) {
 		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_APP_LOCK,
 			"%s: a program has locked the file (flock or fcntl); "
 			"the append waits until it is unlocked",
 			f->path);
-	x->told = true;
+		x->told = true;
+	}
 	nfsappend_segment_may_depose(&f->segment, &x->op->w);
 	r = nfsappend_wait_sleep(
 		&x->op->w, 10 * MS + nfsappend_jitter(90 * MS));
@@ -374,7 +381,9 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_APP_LOCK:
-			if (nfsappend_applock_ours(op->file))
+			if (nfsappend_applock_ours(op->file) ||
+				(nfsappend_file_mounted(op->file) &&
+					nfsappend_lock_of_ancestor(op->file)))
 				return send_under_app_lock(&x);
 			if (wait_for_application(&x) != 0)
 				return give_up(&x, -EIO);

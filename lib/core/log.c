@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "core/log.h"
+#include "core/mounted.h"
 #include "core/placeholder.h"
 #include "core/process.h"
 
@@ -87,6 +88,7 @@ static bool stderr_usable(void)
 		stx.stx_dev_major == stderr_was.stx_dev_major &&
 		stx.stx_dev_minor == stderr_was.stx_dev_minor &&
 		!nfsappend_placeholder_marked(2) &&
+		!nfsappend_mounted_named(2) &&
 		/* Not a pipe without a reader: SIGPIPE would be our doing. */
 		sys_ppoll(&p, 1, &none, NULL) == 1 && p.revents == POLLOUT;
 }

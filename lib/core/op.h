@@ -67,7 +67,8 @@ void nfsappend_op_in_doubt(struct nfsappend_op *, ssize_t error);
 /* locked.c. Sends the staged record under the mutex byte: the count of bytes
  * on stable storage; 0 when another writer came between (op->expected);
  * -errno; -EINPROGRESS when the deadline has passed with the record in doubt,
- * which stays so in the segment. */
+ * which stays so in the segment.
+ * one that waits for it, covers the file (nothing is under way). */
 ssize_t nfsappend_locked_send(struct nfsappend_op *);
 /* What a dead leader, or a call that gave up, left. 0 or -EIO. */
 int nfsappend_locked_settle(struct nfsappend_op *);

@@ -17,6 +17,9 @@
 /* F_SETSIG value: belongs to the open file description, so dup, fork and
  * exec keep it. SIGRTMAX-1; sent by nobody while O_ASYNC is not set. */
 #define NFSAPPEND_MARKER 63
+/* On a kernel mount the placeholder is the file itself, opened O_RDONLY: this
+ * one says that the program has opened it O_RDWR. */
+#define NFSAPPEND_MARKER_RDWR 62
 
 #define NFSAPPEND_SHOWN_MAX 1024 /* of a path for messages, with its NUL */
 
@@ -44,9 +47,14 @@ struct nfsappend_placeholder {
 int nfsappend_placeholder_make(const struct nfsappend_placeholder *,
 	int status_flags);
 
+static inline bool nfsappend_is_marker(long sig)
+{
+	return sig == NFSAPPEND_MARKER || sig == NFSAPPEND_MARKER_RDWR;
+}
+
 static inline bool nfsappend_placeholder_marked(int fd)
 {
-	return sys_fcntl(fd, F_GETSIG, 0) == NFSAPPEND_MARKER;
+	return nfsappend_is_marker(sys_fcntl(fd, F_GETSIG, 0));
 }
 
 /* Marks another open of the same memfd (/dev/stdout, /proc/self/fd/N). */

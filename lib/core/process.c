@@ -10,7 +10,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define SIGSETXID 33 /* glibc's, nptl/descr.h; not in any public header */
-#define CHILD_FNS 8
+#define CHILD_FNS 12
 
 static struct nfsappend_process process_fallback;
 struct nfsappend_process *nfsappend_process = &process_fallback;

@@ -9,6 +9,7 @@
 
 #include "core/directory.h"
 #include "core/log.h"
+#include "core/placeholder.h"
 #include "core/resolve.h"
 
 enum { DONE, RESTART = 1 }; /* RESTART: go on from place->path */
@@ -50,11 +51,7 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 
 	p->map = p->walk.map;
 	if (p->map->dropped) {
-		/* N102 has said so when this program started. */
-		nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_DROPPED_MAP,
-			"a path under %s was refused with EIO: its "
-			"NFSAPPEND_MAP entry is not valid; correct it",
-			p->map->dir);
+		nfsappend_config_tell_dropped(p->map);
 		return -EIO;
 	}
 	nfsappend_cred_now(&cred, &p->map->target);
@@ -159,6 +156,26 @@ static int look_up(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return r;
 }
 
+/* To the parent of the directory at the bottom of the stack. Its path is too
+ * long to be known, but where it reaches the map's DIR. */
+static int climb(struct nfsappend_waiting *w, struct nfsappend_place *p)
+{
+	const struct nfsappend_fh *root = &p->server->contact.root;
+	int r;
+
+	NFSAPPEND_CALL(p->server, w, r, lookup, &p->stack[0], "..", &p->fh,
+		&p->attr);
+	if (r != 0)
+		return r;
+	p->stack[0] = p->fh;
+	if (p->fh.len == root->len &&
+		memcmp(p->fh.data, root->data, root->len) == 0) {
+		strcpy(p->here, p->map->dir);
+		p->cut = false;
+	}
+	return 0;
+}
+
 /* walk.rest, from the directory at the bottom of the stack, which is here.
  * DONE, RESTART or -errno. */
 static int walk_remote(bool follow, struct nfsappend_waiting *w,
@@ -195,8 +212,13 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 				s = rest;
 				continue;
 			}
-			if (p->cut)
-				return -ENAMETOOLONG;
+			if (p->cut) {
+				r = climb(w, p);
+				if (r != 0)
+					return r;
+				s = rest;
+				continue;
+			}
 			return restart(p, p->here,
 				(int)(strrchr(p->here, '/') - p->here), rest);
 		}
@@ -215,7 +237,8 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		if (r != 0)
 			return r;
 		if (p->attr.type == NFSAPPEND_LNK &&
-			(follow || *rest != '\0' || p->slash)) {
+			(follow || *rest != '\0' ||
+				(p->slash && !p->itself))) {
 			r = follow_link(w, p, rest);
 			if (r != DONE)
 				return r;
@@ -224,7 +247,8 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		}
 		if (*rest == '\0') {
 			p->dir = p->stack[p->depth];
-			return p->slash && p->attr.type != NFSAPPEND_DIR
+			return p->slash && !p->itself &&
+					p->attr.type != NFSAPPEND_DIR
 				? -ENOTDIR
 				: DONE;
 		}
@@ -244,9 +268,12 @@ static bool start_at(int dirfd, const char *path, struct nfsappend_waiting *w,
 {
 	struct nfsappend_directory d;
 
-	if (path[0] == '/' || dirfd == AT_FDCWD ||
-		!nfsappend_directory_behind(dirfd, &d))
+	if (path[0] == '/' || dirfd == AT_FDCWD)
 		return false;
+	if (!nfsappend_directory_behind(dirfd, &d)) {
+		*result = path[0] == '\0' ? -ENOENT : -ENOTDIR;
+		return nfsappend_placeholder_marked(dirfd);
+	}
 	*result = path[0] == '\0' ? -ENOENT : 0;
 	p->walk.map = nfsappend_path_match(d.path);
 	if (p->walk.map == NULL) /* of other maps: it has come from outside */

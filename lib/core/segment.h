@@ -89,6 +89,15 @@ struct nfsappend_segment {
 	 * would never find it free: its pid and tid, or 0. */
 	_Atomic uint64_t heir;
 
+	/* Of a file on a kernel mount. kernel_served: by the kernel from now
+	 * on; set before the leader lock is taken, obeyed under it. checked:
+	 * the server takes our handle for this file. held_writable: some
+	 * descriptor is open for writing, so the kernel must be made to drop
+	 * what it thinks of the file after each append of ours. */
+	_Atomic uint32_t kernel_served;
+	_Atomic uint32_t checked;
+	_Atomic uint32_t held_writable;
+
 	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */
 

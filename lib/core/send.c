@@ -13,6 +13,9 @@
 
 #include "core/log.h"
 #include "core/op.h"
+#include "core/served.h"
+
+#define OPENED_NS INT64_C(100000000)
 
 /* Does the WRITE itself say where it thinks the file ends? */
 static bool verifies(const struct nfsappend_op *op)
@@ -231,6 +234,10 @@ ssize_t nfsappend_op_send_recorded(struct nfsappend_op *op, uint64_t offset,
 
 	op->error = 0;
 	s->touched = 1;
+	if (nfsappend_file_by_kernel(op->file))
+		return how == NFSAPPEND_IN_FLIGHT
+			? nfsappend_kernel_send(op, len)
+			: nfsappend_kernel_send_at(op, offset, len);
 	s->pending_offset = offset;
 	s->pending_len = len;
 	s->batch_base = op->base;
@@ -256,6 +263,20 @@ ssize_t nfsappend_op_send_pending(struct nfsappend_op *op)
 	return send_staged(op, true);
 }
 
+/* Has the kernel's client asked for the size a moment ago, for the program's
+ * open(), and is it the one that the segment knows? What this host has
+ * appended since would have changed the segment's. */
+static bool opened_there(struct nfsappend_op *op)
+{
+	struct nfsappend_file *f = op->file;
+	int64_t at = atomic_exchange(&f->open_time, 0);
+
+	return at != 0 && nfsappend_now() - at < OPENED_NS &&
+	       op->seg->size_known &&
+	       op->seg->size == atomic_load(&f->open_size) &&
+	       op->seg->size < op->limit;
+}
+
 /* Where the next bytes go. 0, -errno, or 1 when the record goes on behind
  * op->expected and another writer came between. */
 static int find_end(struct nfsappend_op *op, uint64_t *offset)
@@ -265,6 +286,10 @@ static int find_end(struct nfsappend_op *op, uint64_t *offset)
 	uint64_t size;
 	int r;
 
+	if (nfsappend_file_by_kernel(op->file)) {
+		*offset = goes_on ? op->expected : 0; /* the kernel finds it */
+		return 0;
+	}
 	/* With NFSv4 the server compares: a guess will do, but not for the
 	 * limit. */
 	if ((op->file->sharing == NFSAPPEND_SINGLE && s->size_known) ||
@@ -274,6 +299,11 @@ static int find_end(struct nfsappend_op *op, uint64_t *offset)
 		if (*offset < op->limit ||
 			op->file->sharing == NFSAPPEND_SINGLE)
 			return 0;
+	}
+	if (!goes_on && atomic_load(&op->file->open_time) != 0 &&
+		opened_there(op)) {
+		*offset = s->size;
+		return 0;
 	}
 	r = nfsappend_op_size(op, &size);
 	if (r != 0)

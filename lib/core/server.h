@@ -24,6 +24,10 @@ struct nfsappend_server {
 	struct nfsappend_segment_view client;
 	bool client_mapped;
 	char name[320]; /* nfs://host/path, for messages */
+	char why[160];	/* of a mount: why the last contact failed */
+	/* Of a mount: does it answer requests from ports above 1023 too?
+	 * 0: not asked yet, 1: yes, 2: no. */
+	_Atomic int unprivileged;
 };
 
 /* The nfs module, or a test's fake; loaded on the first need. */

@@ -102,7 +102,9 @@ static void one_file(struct nfsappend_file *f, void *arg)
 	quoted(l, f->key.server->target.host);
 	l->n += sprintf(l->text + l->n,
 		",\"protocol\":\"%s\",\"sharing\":\"%s\"",
-		f->key.server->target.version == 4 ? "v4.0" : "v3",
+		nfsappend_file_by_kernel(f)		   ? "kernel"
+		: f->key.server->target.version == 4 ? "v4.0"
+						     : "v3",
 		sharing[f->sharing]);
 
 	const struct {

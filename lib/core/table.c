@@ -7,6 +7,8 @@
 
 #include "core/directory.h"
 #include "core/file.h"
+#include "core/mounted.h"
+#include "core/opening.h"
 #include "core/placeholder.h"
 #include "core/process.h"
 #include "core/slab.h"
@@ -219,7 +221,7 @@ bool nfsappend_table_glance(int fd)
 	if (v == NFSAPPEND_FD_UNMANAGED)
 		return true;
 	sig = sys_fcntl(fd, F_GETSIG, 0);
-	if (sig == NFSAPPEND_MARKER) {
+	if (nfsappend_is_marker(sig) || nfsappend_mounted_candidate(fd)) {
 		nfsappend_met_placeholder = true;
 		return false;
 	}
@@ -232,22 +234,24 @@ bool nfsappend_table_glance(int fd)
 	return true;
 }
 
-/* A marked descriptor: read what it stands for, and remember it. */
-static struct nfsappend_open *look(int fd, int *error)
+/* Not ours after all: not looked at again, except by a vfork child, whose
+ * numbers are not its parent's. */
+static void not_ours(nfsappend_slot *slot, uintptr_t was)
+{
+	if (slot != NULL && !nfsappend_in_vfork_child())
+		atomic_compare_exchange_strong(slot, &was,
+			NFSAPPEND_FD_UNMANAGED);
+}
+
+/* What a memfd of ours stands for. NULL with *error 0: it is none. */
+static struct nfsappend_open *inherit(int fd, int *error)
 {
 	struct nfsappend_placeholder p;
 	struct nfsappend_open *o;
 	struct nfsappend_file *file = NULL;
 	struct nfsappend_directory *dir = NULL;
-	nfsappend_slot *slot = slot_of(fd);
-	uintptr_t was = nfsappend_table_peek(fd);
 
-	*error = 0;
-	if (was > NFSAPPEND_FD_UNSURE) /* another thread was faster */
-		was = NFSAPPEND_FD_UNSURE;
-	if (nfsappend_table_glance(fd))
-		return NULL;
-	if (nfsappend_placeholder_read(fd, &p) != 0) /* the marker by chance */
+	if (nfsappend_placeholder_read(fd, &p) != 0)
 		return NULL;
 	*error = p.directory ? nfsappend_directory_inherit(&p, &dir)
 			     : nfsappend_file_inherit(&p, &file);
@@ -258,6 +262,49 @@ static struct nfsappend_open *look(int fd, int *error)
 	if (o == NULL) {
 		give_back(file, dir);
 		*error = -ENOMEM;
+	}
+	return o;
+}
+
+/* The same of a descriptor on a kernel mount. */
+static struct nfsappend_open *adopt(int fd, int *error)
+{
+	struct nfsappend_file *file = NULL;
+	struct nfsappend_open *o;
+	uint32_t accmode;
+	int r = nfsappend_mounted_adopt(fd, false, &file, &accmode);
+
+	if (r != 0) {
+		*error = r == NFSAPPEND_NOT_OURS ? 0 : r;
+		return NULL;
+	}
+	o = nfsappend_open_new(fd, accmode, 0, file);
+	if (o == NULL) {
+		nfsappend_file_put(file);
+		*error = -ENOMEM;
+	}
+	return o;
+}
+
+/* A marked descriptor, or one of NFSAPPEND_PATHS: find out what it stands for,
+ * and remember it. */
+static struct nfsappend_open *look(int fd, int *error)
+{
+	struct nfsappend_open *o;
+	nfsappend_slot *slot = slot_of(fd);
+	uintptr_t was = nfsappend_table_peek(fd);
+
+	*error = 0;
+	if (was > NFSAPPEND_FD_UNSURE) /* another thread was faster */
+		was = NFSAPPEND_FD_UNSURE;
+	if (nfsappend_table_glance(fd))
+		return NULL;
+	o = inherit(fd, error);
+	if (o == NULL && *error == 0)
+		o = adopt(fd, error);
+	if (o == NULL) {
+		if (*error == 0) /* the marker by chance, or another file */
+			not_ours(slot, was);
 		return NULL;
 	}
 	if (slot != NULL && !nfsappend_in_vfork_child()) {

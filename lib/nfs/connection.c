@@ -124,7 +124,7 @@ static int connect_socket(int fd, const struct sockaddr *sa, socklen_t len,
 }
 
 static int open_socket(const struct sockaddr_in6 *to,
-	struct nfsappend_wait *wait, int *out)
+	bool unprivileged, struct nfsappend_wait *wait, int *out)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&to->sin6_addr);
 	struct sockaddr_in in = {.sin_family = AF_INET,
@@ -142,7 +142,8 @@ static int open_socket(const struct sockaddr_in6 *to,
 
 		if (fd < 0)
 			return -errno;
-		bind_reserved(fd, v4 ? AF_INET : AF_INET6, tried);
+		if (!unprivileged)
+			bind_reserved(fd, v4 ? AF_INET : AF_INET6, tried);
 		set_options(fd);
 		r = v4 ? connect_socket(fd, (const struct sockaddr *)&in,
 				 sizeof in, wait)
@@ -182,11 +183,11 @@ static int make_context(
 }
 
 int nfsappend_connect(const struct sockaddr_in6 *address,
-	const struct nfsappend_cred *cred, struct nfsappend_wait *wait,
-	struct nfsappend_connection **out)
+	const struct nfsappend_cred *cred, bool unprivileged,
+	struct nfsappend_wait *wait, struct nfsappend_connection **out)
 {
 	struct nfsappend_connection *c;
-	int fd = -1, r = open_socket(address, wait, &fd);
+	int fd = -1, r = open_socket(address, unprivileged, wait, &fd);
 
 	if (r != 0)
 		return r;

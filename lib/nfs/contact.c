@@ -73,7 +73,7 @@ int nfsappend_contact_reach(struct nfsappend_contacting *c, unsigned port,
 
 	c->host.sin6_port = htons((uint16_t)port);
 	for (;;) {
-		r = nfsappend_connect(&c->host, c->cred, c->wait, out);
+		r = nfsappend_connect(&c->host, c->cred, false, c->wait, out);
 		if (r == 0)
 			return 0;
 		if (r == -ETIMEDOUT) {

@@ -24,6 +24,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nfs/errors.h"
@@ -325,23 +326,27 @@ int nfsappend_nfs4_append(struct nfsappend_session *session,
 		.slot = slot, .st = nfsappend_slot_get(slot), .rec = rec};
 	struct nfsappend_state *st = &s.st;
 	struct nfsappend_append_answer a = {.op = 0};
-	struct nfsappend_ops o;
+	struct nfsappend_ops *o; /* not on a signal handler's stack */
 	int r;
 
 	if (!st->confirmed || st->lost)
 		return NFSAPPEND_STATE_LOST;
 	s.repeated = st->in_flight != NFSAPPEND_NOTHING;
+	if (!s.repeated && !st->held && rec->len == 0)
+		return 0;
+	o = malloc(sizeof *o);
+	if (o == NULL)
+		return NFSAPPEND_UNSENT;
 	if (!s.repeated) {
-		if (!st->held && rec->len == 0)
-			return 0;
 		st->in_flight = choose(st, rec);
 		st->offset = rec->offset;
 		st->len = rec->len;
 		nfsappend_slot_set(slot, st);
 	}
-	nfsappend_append_put(&o, st, fh, rec->data);
+	nfsappend_append_put(o, st, fh, rec->data);
 	a.len = st->len;
-	r = nfsappend_compound(session, wait, &o, nfsappend_append_decode, &a);
+	r = nfsappend_compound(session, wait, o, nfsappend_append_decode, &a);
+	free(o);
 	if (wait->deposed)
 		return NFSAPPEND_TIMED_OUT;
 	if (writes(st->in_flight) && r != NFSAPPEND_UNSENT)

@@ -43,6 +43,7 @@ struct nfsappend_session *nfsappend_session_get(
 	for (s = sessions; s != NULL; s = s->next)
 		if (s->version == target->version &&
 			s->answer_ns == answer_ns(target) &&
+			s->unprivileged == target->unprivileged &&
 			!memcmp(&s->address, &contact->address,
 				sizeof s->address) &&
 			!memcmp(&s->cred, cred, sizeof s->cred))
@@ -52,6 +53,7 @@ struct nfsappend_session *nfsappend_session_get(
 		s->cred = *cred;
 		s->version = target->version;
 		s->answer_ns = answer_ns(target);
+		s->unprivileged = target->unprivileged;
 		pthread_mutex_init(&s->lock, NULL);
 		s->last = &s->first;
 		s->next = sessions;
@@ -212,7 +214,8 @@ int nfsappend_session_take(struct nfsappend_session *s,
 			return 0;
 		forget(s, *out);
 	}
-	r = nfsappend_connect(&s->address, &s->cred, wait, out);
+	r = nfsappend_connect(
+		&s->address, &s->cred, s->unprivileged, wait, out);
 	if (r == 0) {
 		(*out)->answer_ns = s->answer_ns;
 		if (s->connected)

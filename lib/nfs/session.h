@@ -16,6 +16,7 @@ struct nfsappend_session {
 	struct sockaddr_in6 address;
 	struct nfsappend_cred cred;
 	unsigned version; /* 3 or 4 */
+	bool unprivileged; /* its ports are not below 1024 */
 	int64_t answer_ns; /* see struct nfsappend_connection */
 	pthread_mutex_t lock;
 	struct nfsappend_connection *idle; /* under lock; latest first */

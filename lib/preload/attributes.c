@@ -10,21 +10,25 @@
 #include "preload/hook.h"
 #include "preload/times.h"
 
-/* fd is ours: evaluates expr with use, returns. */
-#define IF_OURS(fd, expr)                                                      \
+/* fd is ours: evaluates expr with use, returns. begin: what is ours. */
+#define IF(begin, fd, expr)                                                    \
 	do {                                                                   \
 		struct nfsappend_use use;                                      \
 		int r_;                                                        \
-		if (!nfsappend_use_begin(&use, (fd)))                          \
+		if (!begin(&use, (fd)))                                        \
 			break;                                                 \
 		r_ = use.error != 0 ? use.error : (expr);                      \
 		nfsappend_use_end(&use);                                       \
 		return (int)nfsappend_result(r_);                              \
 	} while (0)
 
+#define IF_OURS(fd, expr) IF(nfsappend_use_begin, fd, expr)
+/* Where a kernel mount's own client does it on the placeholder. */
+#define IF_MAPPED(fd, expr) IF(nfsappend_use_begin_mapped, fd, expr)
+
 NFSAPPEND_HOOK int ftruncate(int fd, off_t length)
 {
-	IF_OURS(fd, nfsappend_io_truncate(use.open, length));
+	IF_OURS(fd, nfsappend_io_truncate(use.open, fd, length));
 	return NFSAPPEND_REAL(ftruncate)(fd, length);
 }
 
@@ -50,7 +54,7 @@ NFSAPPEND_HOOK int fchmod(int fd, mode_t mode)
 {
 	struct nfsappend_attr a = {.mode = mode & 07777};
 
-	IF_OURS(fd, nfsappend_io_setattr(use.open, NFSAPPEND_SET_MODE, &a));
+	IF_MAPPED(fd, nfsappend_io_setattr(use.open, NFSAPPEND_SET_MODE, &a));
 	return NFSAPPEND_REAL(fchmod)(fd, mode);
 }
 
@@ -60,7 +64,7 @@ NFSAPPEND_HOOK int fchown(int fd, uid_t uid, gid_t gid)
 	unsigned set = (uid != (uid_t)-1 ? NFSAPPEND_SET_UID : 0) |
 		(gid != (gid_t)-1 ? NFSAPPEND_SET_GID : 0);
 
-	IF_OURS(fd, nfsappend_io_setattr(use.open, set, &a));
+	IF_MAPPED(fd, nfsappend_io_setattr(use.open, set, &a));
 	return NFSAPPEND_REAL(fchown)(fd, uid, gid);
 }
 
@@ -74,7 +78,7 @@ static int set_times(struct nfsappend_open *o, const struct timespec times[2])
 
 NFSAPPEND_HOOK int futimens(int fd, const struct timespec times[2])
 {
-	IF_OURS(fd, set_times(use.open, times));
+	IF_MAPPED(fd, set_times(use.open, times));
 	return NFSAPPEND_REAL(futimens)(fd, times);
 }
 
@@ -82,14 +86,15 @@ NFSAPPEND_HOOK int futimes(int fd, const struct timeval times[2])
 {
 	struct timespec t[2];
 
-	IF_OURS(fd, set_times(use.open, nfsappend_timespecs(times, t)));
+	IF_MAPPED(fd, set_times(use.open, nfsappend_timespecs(times, t)));
 	return NFSAPPEND_REAL(futimes)(fd, times);
 }
 
-/* NFSv3 has no ALLOCATE (RFC 7862 brought it). */
+/* NFSv3 has no ALLOCATE (RFC 7862 brought it). The kernel's client does it on
+ * a mount of NFSv4.2. */
 NFSAPPEND_HOOK int fallocate(int fd, int mode, off_t offset, off_t length)
 {
-	IF_OURS(fd, -EOPNOTSUPP);
+	IF_OURS(fd, nfsappend_io_fallocate(use.open, fd, mode, offset, length));
 	return NFSAPPEND_REAL(fallocate)(fd, mode, offset, length);
 }
 
@@ -104,11 +109,15 @@ NFSAPPEND_HOOK int fallocate64(int fd, int mode, off64_t offset,
 NFSAPPEND_HOOK int posix_fallocate(int fd, off_t offset, off_t length)
 {
 	struct nfsappend_use use;
+	int r;
 
 	if (!nfsappend_use_begin(&use, fd))
 		return NFSAPPEND_REAL(posix_fallocate)(fd, offset, length);
+	r = use.error != 0 ? use.error
+			   : nfsappend_io_fallocate(use.open, fd, 0, offset,
+				     length);
 	nfsappend_use_end(&use);
-	return EOPNOTSUPP;
+	return -r;
 }
 
 NFSAPPEND_HOOK int posix_fallocate64(int fd, off64_t offset, off64_t length)

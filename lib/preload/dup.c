@@ -4,12 +4,33 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 
+#include "core/config_env.h"
 #include "core/io.h"
+#include "core/mounted.h"
 #include "core/sockets.h"
+#include "preload/dup.h"
 #include "preload/hook.h"
+
+/*
+ * Under number 2 a file on a kernel mount is open for writing after all: what
+ * libc and sanitizers say when a program dies passes by every hook.
+ */
+void nfsappend_onto_stderr(void)
+{
+	struct nfsappend_use use;
+
+	if (!nfsappend_use_begin(&use, 2))
+		return;
+	if (use.open != NULL && use.open->file != NULL &&
+		nfsappend_file_mounted(use.open->file))
+		(void)nfsappend_mounted_writable(use.open->file, 2,
+			use.open->accmode);
+	nfsappend_use_end(&use);
+}
 
 /* to is now what from is. */
 static int duplicated(int from, int to)
@@ -22,6 +43,8 @@ static int duplicated(int from, int to)
 		nfsappend_table_unsure(to);
 	else
 		nfsappend_table_forget(to);
+	if (to == 2)
+		nfsappend_onto_stderr();
 	errno = saved;
 	return to;
 }
@@ -68,9 +91,41 @@ static int get_flags(int fd, int r)
 	return r;
 }
 
-static int after_fcntl(int fd, int cmd, int r)
+/* A write lock needs a descriptor that is open for writing, which a
+ * placeholder on a kernel mount is not. */
+void nfsappend_for_write_lock(int fd, bool fcntl_lock)
+{
+	struct nfsappend_use use;
+	struct nfsappend_open *o;
+
+	if (!nfsappend_use_begin(&use, fd))
+		return;
+	o = use.open;
+	if (o != NULL && o->file != NULL && nfsappend_file_mounted(o->file) &&
+		(fcntl_lock || !o->file->local_lock))
+		(void)nfsappend_mounted_writable(o->file, fd, o->accmode);
+	nfsappend_use_end(&use);
+}
+
+static void before_fcntl(int fd, int cmd, const void *arg)
+{
+	if (!nfsappend_may_be_ours(fd))
+		return;
+	if ((cmd == F_SETLK || cmd == F_SETLKW || cmd == F_OFD_SETLK ||
+		    cmd == F_OFD_SETLKW) &&
+		((const struct flock *)arg)->l_type == F_WRLCK)
+		nfsappend_for_write_lock(fd, true);
+}
+
+static int after_fcntl(int fd, int cmd, const void *arg, int r)
 {
 	switch (cmd) {
+	case F_SETFL:
+		/* With O_APPEND it may be one of NFSAPPEND_PATHS. */
+		if (r == 0 && (long)arg & O_APPEND && nfsappend_active &&
+			nfsappend_config.npaths > 0)
+			nfsappend_table_unsure(fd);
+		return r;
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
 		return duplicated(fd, r);
@@ -81,28 +136,56 @@ static int after_fcntl(int fd, int cmd, int r)
 	}
 }
 
+/* The signal is our marker, and would be sent for no regular file; seals are
+ * of memfds only. */
+static bool marker_asked(int fd, int cmd, const void *arg, int *r)
+{
+	struct nfsappend_use use;
+
+	if ((cmd != F_SETSIG && cmd != F_GETSIG && cmd != F_ADD_SEALS &&
+		    cmd != F_GET_SEALS) ||
+		!nfsappend_use_begin(&use, fd))
+		return false;
+	nfsappend_use_end(&use);
+	*r = 0;
+	if (cmd == F_ADD_SEALS || cmd == F_GET_SEALS ||
+		(cmd == F_SETSIG && ((long)arg < 0 || (long)arg > _NSIG - 1))) {
+		errno = EINVAL;
+		*r = -1;
+	}
+	return true;
+}
+
 /* Every command's argument is no larger than a pointer. */
 NFSAPPEND_HOOK int fcntl(int fd, int cmd, ...)
 {
 	va_list ap;
 	void *arg;
+	int r;
 
 	va_start(ap, cmd);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	return after_fcntl(fd, cmd, NFSAPPEND_REAL(fcntl)(fd, cmd, arg));
+	if (marker_asked(fd, cmd, arg, &r))
+		return r;
+	before_fcntl(fd, cmd, arg);
+	return after_fcntl(fd, cmd, arg, NFSAPPEND_REAL(fcntl)(fd, cmd, arg));
 }
 
 NFSAPPEND_HOOK int fcntl64(int fd, int cmd, ...)
 {
 	va_list ap;
 	void *arg;
+	int r;
 
 	va_start(ap, cmd);
 	arg = va_arg(ap, void *);
 	va_end(ap);
+	if (marker_asked(fd, cmd, arg, &r))
+		return r;
+	before_fcntl(fd, cmd, arg);
 	/* glibc before 2.28 has the one name only. */
-	return after_fcntl(fd, cmd,
+	return after_fcntl(fd, cmd, arg,
 		nfsappend_real(NFSAPPEND_REAL_INDEX_fcntl64) != NULL
 			? NFSAPPEND_REAL(fcntl64)(fd, cmd, arg)
 			: NFSAPPEND_REAL(fcntl)(fd, cmd, arg));

@@ -8,17 +8,22 @@
 #include <alloca.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/handover.h"
 #include "core/log.h"
+#include "core/program.h"
 #include "core/query.h"
 #include "core/stats.h"
 #include "preload/foreign.h"
 #include "preload/path.h"
+#include "preload/start.h"
 #include "preload/stdio_slots.h"
 
 extern int execveat(int, const char *, char *const[], char *const[], int);
@@ -32,6 +37,35 @@ static void image_ends(void)
 		!nfsappend_in_vfork_child())
 		nfsappend_stats_write();
 	errno = saved;
+}
+
+/* A program that will run without us cannot use our placeholders: where it
+ * inherits some of files on kernel mounts, the kernel serves those. path: as
+ * execveat(2) has it. */
+static void hand_on(int dirfd, const char *path, char *const envp[])
+{
+	struct nfsappend_guard guard;
+	const char *why;
+
+	if (!nfsappend_active || nfsappend_depth != 0 || path == NULL ||
+		!nfsappend_start())
+		return;
+	nfsappend_guard_enter(&guard);
+	if (nfsappend_hands_on(false)) {
+		why = nfsappend_program_without_us(dirfd, path, envp);
+		if (why != NULL)
+			nfsappend_hand_on(path, why);
+	}
+	nfsappend_guard_leave(&guard);
+}
+
+static void hand_on_found(const char *file, char *const envp[])
+{
+	char path[PATH_MAX];
+
+	if (nfsappend_active &&
+		nfsappend_program_find(file, environ, path, sizeof path))
+		hand_on(AT_FDCWD, path, envp);
 }
 
 __attribute__((destructor)) static void destruct(void)
@@ -107,6 +141,7 @@ static void warn_foreign(const char *path)
 NFSAPPEND_HOOK int execve(const char *path, char *const argv[],
 	char *const envp[])
 {
+	hand_on(AT_FDCWD, path, envp);
 	image_ends();
 	ENVIRONMENT_FOR(AT_FDCWD, path, false, envp);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
@@ -123,6 +158,7 @@ NFSAPPEND_HOOK int execv(const char *path, char *const argv[])
 NFSAPPEND_HOOK int execvpe(const char *file, char *const argv[],
 	char *const envp[])
 {
+	hand_on_found(file, envp);
 	image_ends();
 	ENVIRONMENT_FOR(AT_FDCWD, file, true, envp);
 	if (strchr(file, '/') == NULL)
@@ -139,6 +175,7 @@ NFSAPPEND_HOOK int execvp(const char *file, char *const argv[])
 
 NFSAPPEND_HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 {
+	hand_on(fd, "", envp);
 	image_ends();
 	return refuse_descriptor(fd) ? -1
 				     : NFSAPPEND_REAL(fexecve)(fd, argv, envp);
@@ -147,6 +184,7 @@ NFSAPPEND_HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 NFSAPPEND_HOOK int execveat(int fd, const char *path, char *const argv[],
 	char *const envp[], int flags)
 {
+	hand_on(fd, path, envp);
 	image_ends();
 	if (flags & AT_EMPTY_PATH && path[0] == '\0' && refuse_descriptor(fd))
 		return -1;
@@ -168,16 +206,67 @@ static int refuse_spawn(const char *path)
 	return r == NFSAPPEND_NOT_OURS ? 0 : -r;
 }
 
+/* The same for a child: its files here, its descriptors there, by a program
+ * that runs before the one that is wanted. NULL: not needed. */
+static const char *trampoline(const char *path, char *const envp[])
+{
+	struct nfsappend_guard guard;
+	const char *why = NULL;
+
+	if (!nfsappend_active || nfsappend_depth != 0 || path == NULL ||
+		!nfsappend_start())
+		return NULL;
+	nfsappend_guard_enter(&guard);
+	if (nfsappend_hands_on(true)) {
+		why = nfsappend_program_without_us(AT_FDCWD, path, envp);
+		if (why != NULL)
+			nfsappend_hand_on_files(path, why);
+	}
+	nfsappend_guard_leave(&guard);
+	return why != NULL ? nfsappend_beside("nfsappend-exec") : NULL;
+}
+
+/* As execve(2) would find it, so that a program that is not there is told by
+ * posix_spawn() itself. */
+static bool executable(const char *path)
+{
+	return nfsappend_sys(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0,
+		       0) == 0;
+}
+
+/* trampoline PROGRAM ARGV... */
+static int spawn_by(const char *trampoline, pid_t *pid, const char *path,
+	const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	size_t n = 0;
+	char **args;
+
+	while (argv != NULL && argv[n] != NULL)
+		n++;
+	args = alloca((n + 3) * sizeof *args);
+	args[0] = (char *)trampoline;
+	args[1] = (char *)path;
+	for (size_t i = 0; i <= n; i++)
+		args[2 + i] = argv != NULL ? argv[i] : NULL;
+	return NFSAPPEND_REAL(posix_spawn)(pid, trampoline, actions, attr,
+		args, envp);
+}
+
 NFSAPPEND_HOOK int posix_spawn(pid_t *pid, const char *path,
 	const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
+	const char *by;
 	int r = refuse_spawn(path);
 
 	if (r != 0)
 		return r;
 	ENVIRONMENT_FOR(AT_FDCWD, path, false, envp);
 	path = NFSAPPEND_PATH_OUT(AT_FDCWD, path);
+	by = executable(path) ? trampoline(path, envp) : NULL;
+	if (by != NULL)
+		return spawn_by(by, pid, path, actions, attr, argv, envp);
 	return NFSAPPEND_REAL(posix_spawn)(pid, path, actions, attr, argv,
 		envp);
 }
@@ -186,13 +275,34 @@ NFSAPPEND_HOOK int posix_spawnp(pid_t *pid, const char *file,
 	const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
+	char path[PATH_MAX];
+	const char *by = NULL;
 	int r = refuse_spawn(file);
 
 	if (r != 0)
 		return r;
+	if (nfsappend_active &&
+		nfsappend_program_find(file, environ, path, sizeof path))
+		by = trampoline(path, envp);
+	if (by != NULL)
+		return spawn_by(by, pid, path, actions, attr, argv, envp);
 	ENVIRONMENT_FOR(AT_FDCWD, file, true, envp);
 	return NFSAPPEND_REAL(posix_spawnp)(pid, file, actions, attr, argv,
 		envp);
+}
+
+/* These spawn a shell inside libc, with the environment as it is. */
+NFSAPPEND_HOOK int system(const char *command)
+{
+	if (command != NULL)
+		hand_on(AT_FDCWD, "/bin/sh", environ);
+	return NFSAPPEND_REAL(system)(command);
+}
+
+NFSAPPEND_HOOK FILE *popen(const char *command, const char *mode)
+{
+	hand_on(AT_FDCWD, "/bin/sh", environ);
+	return NFSAPPEND_REAL(popen)(command, mode);
 }
 
 /* The arguments up to the NULL as an array on the stack, as glibc does; no

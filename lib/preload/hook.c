@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "config.h"
 
+#include "core/file.h"
 #include "core/placeholder.h"
 #include "preload/hook.h"
 
@@ -22,9 +23,21 @@ bool nfsappend_use_slowly(struct nfsappend_use *use, int fd)
 	return false;
 }
 
+bool nfsappend_use_begin_mapped(struct nfsappend_use *use, int fd)
+{
+	if (!nfsappend_use_begin(use, fd))
+		return false;
+	if (use->open == NULL || use->open->file == NULL ||
+		!nfsappend_file_mounted(use->open->file))
+		return true;
+	nfsappend_attr_forget(use->open->file);
+	nfsappend_use_end(use);
+	return false;
+}
+
 bool nfsappend_escaped(int fd)
 {
-	if (errno != EPERM || !nfsappend_active || nfsappend_depth != 0 ||
+	if ((errno != EPERM && errno != EBADF) || !nfsappend_active || nfsappend_depth != 0 ||
 		!nfsappend_placeholder_marked(fd))
 		return false;
 	nfsappend_table_unsure(fd);

@@ -56,9 +56,15 @@ static inline bool nfsappend_use_begin_cancellable(struct nfsappend_use *use,
 
 void nfsappend_use_end(struct nfsappend_use *);
 
+/* The same for what the kernel does itself to a file on a kernel mount, whose
+ * placeholder is the file: false for those, and their attributes are asked
+ * for again. */
+bool nfsappend_use_begin_mapped(struct nfsappend_use *, int fd);
+
 /* After a write that the kernel refused: was it to a placeholder that a raw
  * system call of the program's has put under the number? Its seals answer
- * EPERM, so nothing is lost and nothing need be asked before. */
+ * EPERM, one on a kernel mount EBADF, so nothing is lost and nothing need be
+ * asked before. */
 bool nfsappend_escaped(int fd);
 
 /* -errno to -1 and errno. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/config_env.h"
+#include "core/mounted.h"
 #include "core/opening.h"
 #include "core/path.h"
 #include "core/placeholder.h"
@@ -18,45 +19,30 @@ extern int __open64_2(const char *, int);
 extern int __openat_2(int, const char *, int);
 extern int __openat64_2(int, const char *, int);
 
-/* The number that /dev/stdout, /dev/fd/N or /proc/self/fd/N stands for. */
-static int descriptor_named(const char *path)
-{
-	static const char *const names[] = {"/dev/stdin", "/dev/stdout",
-		"/dev/stderr"};
-	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/",
-		"/proc/thread-self/fd/"};
-	int n = 0;
-
-	for (int i = 0; i < 3; i++) {
-		size_t len = strlen(folders[i]);
-
-		if (strcmp(path, names[i]) == 0)
-			return i;
-		if (strncmp(path, folders[i], len) != 0)
-			continue;
-		path += len;
-		if (*path == '\0')
-			return -1;
-		for (; *path >= '0' && *path <= '9' && n < 1 << 20; path++)
-			n = n * 10 + (*path - '0');
-		return *path == '\0' ? n : -1;
-	}
-	return -1;
-}
-
 /* The same file once more, if that number is one of ours. */
 static bool opens_again(const char *path, int flags, int *result)
 {
 	struct nfsappend_use use;
-	int fd = descriptor_named(path);
+	int fd = nfsappend_path_descriptor(path);
 
-	if (fd < 0 || !nfsappend_use_begin(&use, fd))
+	/* On a kernel mount it is a path like any other. */
+	if (fd < 0 || !nfsappend_use_begin_mapped(&use, fd))
 		return false;
 	*result = use.error != 0 ? use.error
 				 : nfsappend_open_again(use.open, flags);
 	nfsappend_use_end(&use);
 	*result = (int)nfsappend_result(*result);
 	return true;
+}
+
+/* What NFSAPPEND_PATHS is about. O_DIRECT does not go with O_APPEND there. */
+static bool appends_on_mount(const char *path, int flags)
+{
+	return flags & O_APPEND && (flags & O_ACCMODE) != O_RDONLY &&
+		!(flags & (O_PATH | O_DIRECT)) &&
+		(flags & O_TMPFILE) != O_TMPFILE && nfsappend_active &&
+		nfsappend_depth == 0 && path != NULL && nfsappend_start() &&
+		nfsappend_config.npaths > 0;
 }
 
 bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
@@ -68,9 +54,11 @@ bool nfsappend_open_before(int dirfd, const char *path, int flags, mode_t mode,
 		nfsappend_path_of_descriptor(path) &&
 		opens_again(path, flags, result))
 		return true;
-	if (!nfsappend_path_before(dirfd, path, flags & O_CREAT))
-		return false;
-	*result = nfsappend_open_path(dirfd, path, flags, mode);
+	*result = NFSAPPEND_NOT_OURS;
+	if (nfsappend_path_before(dirfd, path, flags & O_CREAT))
+		*result = nfsappend_open_path(dirfd, path, flags, mode);
+	if (*result == NFSAPPEND_NOT_OURS && appends_on_mount(path, flags))
+		*result = nfsappend_mounted_open(dirfd, path, flags, mode);
 	if (*result == NFSAPPEND_NOT_OURS) {
 		errno = saved;
 		return false;
@@ -122,6 +110,7 @@ int nfsappend_open_after(int dirfd, const char *path, int flags, mode_t mode,
 static inline bool plainly_elsewhere(const char *path, int flags)
 {
 	return path != NULL && path[0] == '/' && !(flags & O_CREAT) &&
+		!(flags & O_APPEND && nfsappend_config.npaths > 0) &&
 		nfsappend_start_state == NFSAPPEND_STARTED &&
 		!nfsappend_config.any_local &&
 		!nfsappend_path_of_descriptor(path) &&

@@ -11,6 +11,8 @@
 #include "core/directory.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "core/mounted.h"
+#include "core/mounts.h"
 #include "core/placeholder.h"
 #include "core/process.h"
 #include "core/server.h"
@@ -70,25 +72,33 @@ static bool sanitized(void)
 		dlsym(RTLD_DEFAULT, "__msan_init") != NULL;
 }
 
-/* The nfs module lies beside this library. */
+/* Where this library is: known once it has been asked for. */
+static char beside[4096];
+
+const char *nfsappend_beside(const char *name)
+{
+	const char *slash;
+	Dl_info info;
+
+	if (dladdr((void *)nfsappend_beside, &info) == 0 ||
+		(slash = strrchr(info.dli_fname, '/')) == NULL ||
+		snprintf(beside, sizeof beside, "%.*s/%s",
+			(int)(slash - info.dli_fname), info.dli_fname,
+			name) >= (int)sizeof beside)
+		snprintf(beside, sizeof beside, "%s/%s", PKGLIBDIR, name);
+	return beside;
+}
+
+/* The nfs module lies there. */
 static const struct nfsappend_backend *load_module(void)
 {
 	const struct nfsappend_backend *backend = NULL;
-	char path[4096];
-	const char *slash;
-	Dl_info info;
 	void *module = NULL;
 	int flags = RTLD_NOW | RTLD_LOCAL;
 
-	if (dladdr((void *)load_module, &info) == 0 ||
-		(slash = strrchr(info.dli_fname, '/')) == NULL ||
-		snprintf(path, sizeof path, "%.*s/nfsappend-nfs.so",
-			(int)(slash - info.dli_fname),
-			info.dli_fname) >= (int)sizeof path)
-		strcpy(path, PKGLIBDIR "/nfsappend-nfs.so");
 	if (!sanitized())
 		flags |= RTLD_DEEPBIND;
-	module = dlopen(path, flags);
+	module = dlopen(nfsappend_beside("nfsappend-nfs.so"), flags);
 	if (module != NULL)
 		backend = dlsym(module, NFSAPPEND_BACKEND_SYMBOL);
 	if (backend == NULL || backend->abi != NFSAPPEND_BACKEND_ABI) {
@@ -106,9 +116,25 @@ static const struct nfsappend_backend *load_module(void)
 
 static bool inherited(void)
 {
-	return nfsappend_placeholder_marked(0) ||
-		nfsappend_placeholder_marked(1) ||
-		nfsappend_placeholder_marked(2);
+	bool any = false;
+
+	for (int fd = 0; fd <= 2 && !any; fd++)
+		any = nfsappend_placeholder_marked(fd) ||
+			nfsappend_mounted_named(fd);
+	return any;
+}
+
+/* A crash message on a file of a kernel mount comes without a word before. */
+static void adopt_stderr(void)
+{
+	struct nfsappend_open *o;
+	int error;
+
+	if (nfsappend_backend == NULL || !nfsappend_placeholder_marked(2))
+		return;
+	o = nfsappend_table_get(2, &error);
+	if (o != NULL)
+		nfsappend_open_put(o);
 }
 
 static void start_once(void)
@@ -127,11 +153,13 @@ static void start_once(void)
 	nfsappend_file_start();
 	nfsappend_directory_start();
 	nfsappend_server_start();
+	nfsappend_mounts_start();
 	nfsappend_backend_loader = load_module;
 	nfsappend_config_read(initial_environment != NULL
 			? initial_environment
 			: environ);
-	if (nfsappend_config.nmaps == 0 && !inherited())
+	if (nfsappend_config.nmaps == 0 && nfsappend_config.npaths == 0 &&
+		!inherited())
 		nfsappend_active = false;
 	nfsappend_reals_find();
 	nfsappend_guard_leave(&guard);
@@ -176,6 +204,16 @@ bool nfsappend_start_now(void)
 	return nfsappend_active;
 }
 
+static bool has_paths(void)
+{
+	static const char name[] = "NFSAPPEND_PATHS=";
+
+	for (char *const *e = initial_environment; e != NULL && *e != NULL; e++)
+		if (strncmp(*e, name, sizeof name - 1) == 0)
+			return true;
+	return false;
+}
+
 /*
  * The first append to an inherited standard output may come from a handler,
  * in the middle of malloc(). So the module is loaded before main(): here, where
@@ -189,11 +227,14 @@ NFSAPPEND_HOOK int __libc_start_main(main_fn *program, int argc, char **argv,
 	void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
 	void *stack_end)
 {
-	if (inherited() && nfsappend_start() && nfsappend_backend == NULL) {
+	/* Files on kernel mounts are known by the configuration only. */
+	if ((inherited() || has_paths()) && nfsappend_start() &&
+		inherited() && nfsappend_backend == NULL) {
 		struct nfsappend_guard guard;
 
 		nfsappend_guard_enter(&guard);
 		nfsappend_backend = load_module();
+		adopt_stderr();
 		nfsappend_guard_leave(&guard);
 	}
 	return NFSAPPEND_REAL(__libc_start_main)(program, argc, argv, init,

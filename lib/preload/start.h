@@ -24,4 +24,8 @@ static inline bool nfsappend_start(void)
 		: nfsappend_start_now();
 }
 
+/* The path of a file that lies beside this library. In a static buffer, for
+ * use at once. */
+const char *nfsappend_beside(const char *name);
+
 #endif

@@ -73,7 +73,7 @@ static bool of_descriptor(int fd, struct nfsappend_space *space,
 {
 	struct nfsappend_use use;
 
-	if (!nfsappend_use_begin(&use, fd))
+	if (!nfsappend_use_begin_mapped(&use, fd))
 		return false;
 	*r = use.error != 0 ? use.error
 			    : nfsappend_io_statfs(use.open, space, fsid);

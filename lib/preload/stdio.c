@@ -13,6 +13,7 @@
 
 #include "core/io.h"
 #include "core/placeholder.h"
+#include "preload/dup.h"
 #include "preload/hook.h"
 #include "preload/open.h"
 #include "preload/path.h"
@@ -73,6 +74,8 @@ static bool put_under(FILE *f, int fd, int flags)
 
 	if (r >= 0)
 		nfsappend_table_unsure(r);
+	if (r == 2)
+		nfsappend_onto_stderr();
 	return r >= 0;
 }
 

@@ -28,10 +28,17 @@ static bool appends(int fd)
 	return sys_fcntl(fd, F_GETFL, 0) & O_APPEND;
 }
 
+/* Nor can it write to the placeholder of a file on a kernel mount, and it
+ * would say EBADF. */
+static bool read_only(int fd)
+{
+	return (sys_fcntl(fd, F_GETFL, 0) & O_ACCMODE) == O_RDONLY;
+}
+
 /* The kernel must not do it; errno is set. */
 static bool refuse(int in, int out)
 {
-	if (!ours(in) && (!ours(out) || appends(out)))
+	if (!ours(in) && (!ours(out) || (appends(out) && !read_only(out))))
 		return false;
 	errno = EINVAL;
 	return true;
@@ -59,10 +66,16 @@ NFSAPPEND_HOOK ssize_t splice(int in, off64_t *in_offset, int out,
 NFSAPPEND_HOOK ssize_t copy_file_range(int in, off64_t *in_offset, int out,
 	off64_t *out_offset, size_t n, unsigned flags)
 {
-	return refuse(in, out)
-		? -1
-		: NFSAPPEND_REAL(copy_file_range)(in, in_offset, out,
-			  out_offset, n, flags);
+	long fl;
+
+	if (!refuse(in, out))
+		return NFSAPPEND_REAL(copy_file_range)(in, in_offset, out,
+			out_offset, n, flags);
+	/* Of two reasons the kernel names this one. */
+	fl = sys_fcntl(out, F_GETFL, 0);
+	if (fl < 0 || fl & O_APPEND)
+		errno = EBADF;
+	return -1;
 }
 
 /* As a file system without mmap() answers. */

@@ -19,7 +19,7 @@ static bool refuse_descriptor(int fd)
 {
 	struct nfsappend_use use;
 
-	if (!nfsappend_use_begin(&use, fd))
+	if (!nfsappend_use_begin_mapped(&use, fd))
 		return false;
 	nfsappend_use_end(&use);
 	errno = EOPNOTSUPP;

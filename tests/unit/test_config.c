@@ -3,12 +3,14 @@
  * variable, value and cause, and the good ones beside it stay. */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/config_env.h"
 #include "core/log.h"
+#include "core/mounts.h"
 #include "core/path.h"
 #include "rig.h"
 
@@ -156,6 +158,11 @@ static void bad_maps(void)
 		{"/nfsappend-unit/d=nfs://s:x/e", "port is not", true},
 		{"/nfsappend-unit/d=nfs://s/e?x=1", "unknown argument 'x'",
 			true},
+		/* What no shell has taken the quotes from. */
+		{"\"/nfsappend-unit/d=nfs://s/e\"", "not begin with '/'", true},
+		{"'/nfsappend-unit/d'=nfs://s/e", "not begin with '/'", true},
+		{"NFSAPPEND_MAP=/nfsappend-unit/d=nfs://s/e",
+			"not begin with '/'", true},
 		{"=nfs://s/e", "must be an absolute path", false},
 		{"nfs://s/e", "must be an absolute path", false},
 		{"logs=nfs://s/e", "must be an absolute path", false},
@@ -181,6 +188,14 @@ static void bad_maps(void)
 				"NFSAPPEND_MAP= " GOOD "\t%s\n/a=nfs://t/f",
 				cases[i].entry);
 			rig_config(value, NULL);
+			map = nfsappend_path_match("/nfsappend-unit/d/x");
+			CHECK((map != NULL) == cases[i].directory);
+			/* Only who goes there need know, and once. */
+			if (map != NULL) {
+				CHECK(map->dropped);
+				CHECK_STR(rig_log(), "");
+				nfsappend_config_tell_dropped(map);
+			}
 			log = rig_log();
 			CHECK_HAS(log, "NFSAPPEND_MAP entry '");
 			CHECK_HAS(log, cases[i].entry);
@@ -195,8 +210,9 @@ static void bad_maps(void)
 			CHECK(map != NULL && !map->dropped);
 			CHECK_STR(map->target.host, "t");
 			map = nfsappend_path_match("/nfsappend-unit/d/x");
-			CHECK((map != NULL) == cases[i].directory);
-			CHECK(map == NULL || map->dropped);
+			if (map != NULL)
+				nfsappend_config_tell_dropped(map);
+			CHECK_STR(rig_log(), "");
 			exit(0);
 		}
 		CHECK_INT(unit_wait(pid), 0);
@@ -229,6 +245,8 @@ static void long_values(void)
 		snprintf(entry, 3000, formats[i], 0);
 #pragma GCC diagnostic pop
 		rig_config(entry, NULL);
+		if (nfsappend_config.nmaps > 0)
+			nfsappend_config_tell_dropped(nfsappend_config.maps);
 		log = rig_log();
 		CHECK_HAS(log, "NFSAPPEND_");
 		CHECK_HAS(log, "000000");
@@ -268,26 +286,137 @@ static void directory_that_is_there(void)
 	CHECK(!nfsappend_path_match("/nfsappend-unit/good")->local);
 }
 
-static void too_many_maps(void)
+static void many_maps(void)
 {
 	static char value[8192];
 	int n = sprintf(value, "NFSAPPEND_MAP=");
 
-	for (int i = 0; i < NFSAPPEND_MAPS_MAX; i++)
-		n += sprintf(value + n, "/m%d=nfs://s/e ", i);
+	for (int i = 0; i < 300; i++)
+		n += sprintf(value + n, "/m%d=nfs://s/%d ", i, i);
 	rig_core();
 	rig_config(value, NULL);
 	CHECK_STR(rig_log(), "");
-	CHECK_INT(nfsappend_config.nmaps, NFSAPPEND_MAPS_MAX);
+	CHECK_INT(nfsappend_config.nmaps, 300);
+	CHECK_STR(nfsappend_path_match("/m299/x")->target.path, "/299");
+}
+
+/* Said only where it makes a difference. */
+static void a_map_twice(void)
+{
+	rig_core();
+	rig_config("NFSAPPEND_MAP=/a=nfs://s/1 /a=nfs://s/1", NULL);
+	CHECK_STR(rig_log(), "");
+	CHECK_INT(nfsappend_config.nmaps, 1);
 	nfsappend_config.nmaps = 0;
-	sprintf(value + n, "/over=nfs://s/e /over2=nfs://s/e");
-	rig_config(value, NULL);
-	CHECK_INT(nfsappend_config.nmaps, NFSAPPEND_MAPS_MAX);
-	CHECK_HAS(rig_log(), "more than 32 entries; those from "
-			     "'/over=nfs://s/e' on are ignored");
+	rig_config("NFSAPPEND_MAP=/a=nfs://s/1 /a/=nfs://s/2", NULL);
+	CHECK_HAS(rig_log(), "/a is there twice, with different URLs");
+	CHECK_INT(nfsappend_config.nmaps, 1);
+	CHECK_STR(nfsappend_config.maps[0].target.path, "/1");
+}
+
+static void paths(void)
+{
+	rig_core();
+	nfsappend_config.npaths = 0;
+	rig_config("NFSAPPEND_PATHS=/mnt/logs/:/mnt/one.log::/mnt//a/../p/*.l[oO]g:"
+		   "/mnt/q/x?",
+		NULL);
+	CHECK_STR(rig_log(), "");
+	CHECK_INT(nfsappend_config.npaths, 4);
+	CHECK(nfsappend_paths_match("/mnt/logs/x"));
+	CHECK(nfsappend_paths_match("/mnt/logs/a/b/c"));
+	CHECK(nfsappend_paths_match("/mnt/logs"));
+	CHECK(!nfsappend_paths_match("/mnt/logs2/x"));
+	CHECK(!nfsappend_paths_match("/mnt/log"));
+	CHECK(nfsappend_paths_match("/mnt/one.log"));
+	CHECK(!nfsappend_paths_match("/mnt/one.logs"));
+	CHECK(nfsappend_paths_match("/mnt/p/.log"));
+	CHECK(nfsappend_paths_match("/mnt/p/a.b.log"));
+	CHECK(nfsappend_paths_match("/mnt/p/a.lOg"));
+	CHECK(!nfsappend_paths_match("/mnt/p/a.log.1"));
+	CHECK(!nfsappend_paths_match("/mnt/p/d/a.log"));
+	CHECK(!nfsappend_paths_match("/mnt/p"));
+	CHECK(nfsappend_paths_match("/mnt/q/xy"));
+	CHECK(!nfsappend_paths_match("/mnt/q/x"));
+	CHECK(!nfsappend_paths_match("/mnt/q/xyz"));
+}
+
+static void bad_paths(void)
+{
+	const char *log;
+
+	rig_core();
+	nfsappend_config.npaths = 0;
+	rig_config("NFSAPPEND_PATHS=logs:/mnt/*/x:/:/mnt/good", NULL);
+	CHECK_INT(nfsappend_config.npaths, 1);
+	log = rig_log();
+	CHECK_HAS(log, "NFSAPPEND_PATHS entry 'logs': not an absolute path; "
+		       "the entry is ignored [N103]");
+	CHECK_HAS(log, "'/mnt/*/x': only the last component may be a pattern");
+	CHECK_HAS(log, "'/': '/' is all that there is");
+	CHECK(nfsappend_paths_match("/mnt/good/x"));
+	CHECK(!nfsappend_paths_match("/mnt/a/x"));
+}
+
+static bool mount_of(const char *line, struct nfsappend_mount *m)
+{
+	char text[1024];
+
+	snprintf(text, sizeof text, "%s", line);
+	return nfsappend_mount_line(text, 32, 29, m);
+}
+
+/* Lines as Linux 6.1 writes them. */
+static void mountinfo(void)
+{
+	struct nfsappend_mount m;
+
+	CHECK(mount_of("32 23 0:29 / /mnt/v\\0403 rw,relatime shared:7 "
+		       "master:2 - nfs nas:/export/a\\040b "
+		       "rw,vers=3,rsize=131072,wsize=65536,namlen=255,hard,"
+		       "nolock,proto=tcp,timeo=600,retrans=2,sec=sys,"
+		       "mountaddr=10.0.0.1,mountvers=3,mountport=20048,"
+		       "mountproto=udp,local_lock=all,addr=10.0.0.1",
+		&m));
+	CHECK_STR(m.point, "/mnt/v 3");
+	CHECK_STR(m.target.path, "/export/a b");
+	CHECK_STR(m.target.host, "10.0.0.1");
+	CHECK_INT(m.target.version, 3);
+	CHECK_INT(m.target.nfsport, 2049);
+	CHECK_INT(m.target.mountport, 20048);
+	CHECK_INT(m.target.timeo, 600);
+	CHECK_INT(m.target.mounted, 1);
+	CHECK_INT(m.contact.wtmax, 65536);
+	CHECK_INT(m.contact.rtmax, 131072);
+	CHECK_INT(ntohs(m.contact.address.sin6_port), 2049);
+	CHECK(m.sys && !m.soft && m.cto && m.local_lock);
+	CHECK(mount_of("32 23 0:29 / /mnt rw - nfs4 [fd00::1]:/ "
+		       "rw,vers=4.2,rsize=1048576,wsize=1048576,softerr,"
+		       "port=20490,timeo=100,retrans=3,sec=krb5p,nocto,"
+		       "local_lock=none,addr=fd00::1",
+		&m));
+	CHECK_STR(m.target.path, "/");
+	CHECK_STR(m.target.host, "fd00::1");
+	CHECK_INT(m.target.version, 4);
+	CHECK_INT(m.minor, 2);
+	CHECK_INT(m.target.nfsport, 20490);
+	CHECK_STR(m.sec, "krb5p");
+	CHECK(!m.sys && m.soft && !m.cto && !m.local_lock);
+	/* Another mount, another device, another file system. */
+	CHECK(!mount_of("33 23 0:29 / /mnt rw - nfs4 a:/ rw,addr=1.1.1.1", &m));
+	CHECK(!mount_of("32 23 0:30 / /mnt rw - nfs4 a:/ rw,addr=1.1.1.1", &m));
+	CHECK(!mount_of("32 23 0:29 / /mnt rw - tmpfs tmpfs rw", &m));
+	CHECK(!mount_of("32 23 0:29 / /mnt rw -", &m));
+	/* An address that is none: there, but nobody can be asked. */
+	CHECK(mount_of("32 23 0:29 / /mnt rw - nfs a:/x rw,vers=3,addr=nas",
+		&m));
+	CHECK_INT(m.target.version, 0);
 }
 
 static const struct unit_test tests[] = {
+	UNIT_TEST(paths),
+	UNIT_TEST(bad_paths),
+	UNIT_TEST(mountinfo),
 	UNIT_TEST(nothing_set),
 	UNIT_TEST(all_set),
 	UNIT_TEST(environment_is_copied),
@@ -297,7 +426,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(long_values),
 	UNIT_TEST(directories),
 	UNIT_TEST(directory_that_is_there),
-	UNIT_TEST(too_many_maps),
+	UNIT_TEST(many_maps),
+	UNIT_TEST(a_map_twice),
 };
 
 UNIT_MAIN(tests)

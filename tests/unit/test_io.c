@@ -104,7 +104,7 @@ static int cut(off64_t length)
 
 	nfsappend_guard_enter(&guard);
 	o = rig_open(fd);
-	r = nfsappend_io_truncate(o, length);
+	r = nfsappend_io_truncate(o, fd, length);
 	nfsappend_open_put(o);
 	nfsappend_guard_leave(&guard);
 	return r;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files on kernel mounts that the kernel writes: by a descriptor of the
+ * program's own, O_APPEND and O_SYNC, under the leader lock like every append
+ * of ours, and on NFSv4 under the mutex byte, so that the hosts that run
+ * nfsappend exclude each other either way.
+ */
+#ifndef NFSAPPEND_CORE_SERVED_H
+#define NFSAPPEND_CORE_SERVED_H
+
+#include "core/op.h"
+
+/* As leader: writes len staged bytes to the end of the file. How many are on
+ * stable storage, or -errno; the segment's size is the end behind them. */
+ssize_t nfsappend_kernel_send(struct nfsappend_op *, uint32_t len);
+
+/* The same at an offset: a write without O_APPEND. */
+ssize_t nfsappend_kernel_send_at(struct nfsappend_op *, uint64_t offset,
+	uint32_t len);
+
+/* As leader, after an append of ours: makes the kernel forget what it has
+ * cached of the file, if somebody holds it open for writing, or if local
+ * readers would see the append late. No NFS reader or writer is harmed, and
+ * the size is left alone (facts: a refresh of it makes readers see NULs). */
+void nfsappend_kernel_poke(struct nfsappend_op *);
+
+enum nfsappend_kernel_call { NFSAPPEND_FTRUNCATE, NFSAPPEND_FALLOCATE };
+/* As leader's: a call that needs a descriptor open for writing, on one of its
+ * own. mode: of fallocate. 0 or -errno. */
+int nfsappend_kernel_do(struct nfsappend_file *, int fd,
+	enum nfsappend_kernel_call, int mode, off64_t offset, off64_t length);
+/* fstat() as the kernel has it, by some descriptor of the file. */
+int nfsappend_kernel_getattr(struct nfsappend_file *, struct nfsappend_attr *);
+
+/* A descriptor of the file in this process, or -EBADF. */
+int nfsappend_kernel_fd(struct nfsappend_file *);
+
+/* From now on the kernel serves it, in all processes of this host segment:
+ * says so, then waits for the leader and settles what is in doubt. Only then
+ * may a descriptor of it be opened for writing. 0 or -errno. */
+int nfsappend_kernel_convert(struct nfsappend_file *);
+
+#endif

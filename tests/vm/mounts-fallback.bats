@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# Files on kernel mounts that cannot be served our way, or not any more: the
+# kernel does it, durably, and one message says why. In one guest: tests/vm/run
+# mounts-fallback.bats
+bats_require_minimum_version 1.7.0
+
+setup_file() {
+	[ -x "${NFSAPPEND_PREFIX:-}/bin/nfsappend" ] ||
+		skip 'NFSAPPEND_PREFIX names no installed nfsappend'
+	export PROGRAMS=$BATS_FILE_TMPDIR
+	source "$BATS_TEST_DIRNAME/mounts.bash"
+	build host
+	build drop
+	build send
+	build send -o receive -static
+	chmod -R go+rX "${BATS_FILE_TMPDIR%/file*}" "$PROGRAMS"
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/mounts.bash"
+	begin
+	N=$(count 2000 20)
+}
+
+# The export anew, with these options besides.
+export_with() {
+	exportfs -o "rw,no_root_squash,fsid=0,no_subtree_check,sync,$1" \
+		'*:/mnt/export'
+}
+
+teardown() {
+	export_with insecure
+}
+
+unprivileged() {
+	chmod 1777 "$BATS_TEST_TMPDIR"
+	setpriv --reuid 1000 --regid 1000 --clear-groups "$@"
+}
+
+# fallen_back COUNT: all records are there, by the kernel, one message.
+fallen_back() {
+	cat "$BATS_TEST_TMPDIR/err"
+	each_once "$1"
+	[ "$(stats_of protocol)" = kernel ]
+	[ "$(grep -c N406 "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(grep -c '\[N' "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+
+secure() {
+	export_with secure
+	nfsappend_p --help >/dev/null
+	unprivileged "$BASH" -c '. "$0"; shift 0; STATS=$1 LOGS=$2
+		nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" "$3" one
+		nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" "$3" two' \
+		"$BATS_TEST_DIRNAME/mounts.bash" "$STATS" "$LOGS" "$N" \
+		2>"$BATS_TEST_TMPDIR/err"
+	fallen_back $((2 * N))
+	grep -q "insecure.*CAP_NET_BIND_SERVICE" "$BATS_TEST_TMPDIR/err"
+	[ "$(stats_of appends)" = $((2 * N)) ]
+}
+@test "an unprivileged user against a 'secure' export" {
+	on_both_mounts secure
+}
+
+no_route() {
+	unshare --net "$BASH" -c '. "$0"; STATS=$1 LOGS=$2
+		nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" "$3" one' \
+		"$BATS_TEST_DIRNAME/mounts.bash" "$STATS" "$LOGS" "$N" \
+		2>"$BATS_TEST_TMPDIR/err"
+	fallen_back "$N"
+}
+@test "a network namespace without a route to the server" {
+	on_both_mounts no_route
+}
+
+refused() {
+	run -1 --separate-stderr unshare --net "$BASH" -c '. "$0"
+		STATS=$1 LOGS=$2
+		nfsappend_p --fallback fail -- bash -c "echo x >>$LOGS/log"' \
+		"$BATS_TEST_DIRNAME/mounts.bash" "$STATS" "$LOGS"
+	echo "$stderr"
+	[[ $stderr = *'N406'* && $stderr = *'Input/output error'* ]]
+	[ ! -s "$SERVED/log" ]
+}
+@test "--fallback fail: open() fails" {
+	on_both_mounts refused
+}
+
+# As nginx and rsyslog: open as root, write as another user.
+becomes() {
+	: >"$STATS"
+	chmod 666 "$STATS"
+	chmod 1777 "$BATS_TEST_TMPDIR"
+	nfsappend_p -- "$PROGRAMS/prog_drop" "$LOGS/log" "$N" 1000 2>"$BATS_TEST_TMPDIR/err"
+	cat "$BATS_TEST_TMPDIR/err"
+	each_once $((4 * N))
+	[ "$(stats_of appends)" = $((4 * N)) ]
+}
+becomes_insecure() {
+	becomes
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+	[ "$(stats_of protocol)" = "$PROTOCOL" ]
+	only_we_wrote
+}
+@test "a file of mode 0600 that root opens and another user writes" {
+	on_both_mounts becomes_insecure
+}
+
+becomes_secure() {
+	export_with secure
+	becomes
+	[ "$(grep -c N409 "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+@test "the same against a 'secure' export: the kernel's from setuid() on" {
+	on_both_mounts becomes_secure
+}
+
+sent() {
+	nfsappend_p -- "$PROGRAMS/prog_send" "$LOGS/log" "$N" "$PROGRAMS/prog_receive" \
+		2>"$BATS_TEST_TMPDIR/err"
+	cat "$BATS_TEST_TMPDIR/err"
+	each_once $((3 * N))
+	[ "$(grep -c N409 "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+@test "a descriptor sent to a program without us" {
+	on_both_mounts sent
+}
