@@ -104,9 +104,10 @@ int nfsappend_exchange_on(struct nfsappend_connection *c,
 }
 
 int nfsappend_connect(const struct sockaddr_in6 *address,
-	const struct nfsappend_cred *cred, struct nfsappend_wait *wait,
-	struct nfsappend_connection **out)
+	const struct nfsappend_cred *cred, bool unprivileged,
+	struct nfsappend_wait *wait, struct nfsappend_connection **out)
 {
+	(void)unprivileged;
 	static struct nfsappend_connection connection;
 
 	(void)address;

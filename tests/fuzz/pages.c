@@ -14,7 +14,7 @@
 #include "core/process.h"
 #include "pages.h"
 
-#define BLOCKS 64
+#define BLOCKS 256
 
 static void *blocks[BLOCKS];
 static unsigned n;
