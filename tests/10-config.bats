@@ -48,6 +48,14 @@ setup() {
 	bad_usage 125 "'logs'" absolute -- -m "logs=$url" true
 	bad_usage 125 "''" absolute -- -m "=$url" true
 	bad_usage 125 'white space' -- -m "/my logs=$url" true
+	bad_usage 125 "'/'" -- -m "/=$url" true
+	bad_usage 125 'twice' -- -m "/logs=$url" -m "/logs=$url/other" true
+	bad_usage 125 version '3 or 4' -- -m "/logs=$url?version=5" true
+	bad_usage 125 nfsport 65535 -- -m "/logs=$url?nfsport=abc" true
+	bad_usage 125 mountport 65535 -- -m "/logs=$url?mountport=0" true
+	bad_usage 125 uid number -- -m "/logs=$url?version=3&uid=-5" true
+	bad_usage 125 sec sys -- -m "/logs=$url?sec=krb5" true
+	bad_usage 125 "'vesion'" -- -m "/logs=$url?vesion=4" true
 	bad_usage 125 colon -- -p /a:/b true
 	bad_usage 125 empty -- -p '' true
 	bad_usage 125 --sharing "'shared'" guarded -- --sharing shared true
@@ -96,7 +104,7 @@ environment() {
 	[[ $(environment NFSAPPEND_PATHS -p /a -p/b) = /a:/b ]]
 	[[ $(NFSAPPEND_PATHS=/z environment NFSAPPEND_PATHS -p /a) = /z:/a ]]
 	[[ $(NFSAPPEND_MAP=/z=$url environment NFSAPPEND_MAP -m "/a=$url" "-m/b=$url?uid=1") = \
-		"/z=$url /a=$url /b=$url?uid=1" ]]
+		"/a=$url /b=$url?uid=1 /z=$url" ]]
 	[[ $(environment NFSAPPEND_SHARING --sharing=single -p /a) = single ]]
 	[[ $(environment NFSAPPEND_TIMEOUT --timeout 30 -p /a) = 30 ]]
 	[[ $(environment NFSAPPEND_FALLBACK --fallback fail -p /a) = fail ]]
@@ -183,31 +191,65 @@ static_program() {
 	[[ $status -eq 125 && $stderr = *'white space'* ]]
 }
 
-# bad_map ENTRY WORD...: the entry of NFSAPPEND_MAP is dropped with one message
-# that names variable, entry and WORDs; the good one beside it serves.
+# bad_map [-d] ENTRY WORD...: the entry of NFSAPPEND_MAP is dropped with one
+# message that names variable, entry and WORDs; with -d where something below
+# /other is opened, which fails. The good one beside it serves.
 bad_map() {
-	local entry=$1
-	shift
+	local below=''
+	if [[ $1 = -d ]]; then
+		below=/other/x
+		shift
+	fi
 	rm -f "$SERVED/x"
-	export NFSAPPEND_MAP=$entry
-	run_shimmed sh -c 'echo served >>"$LOGS/x"'
+	export NFSAPPEND_MAP=$1
+	# shellcheck disable=SC2016
+	run_shimmed sh -c 'echo served >>"$LOGS/x"; date >/dev/null
+		[ -z "$2" ] || "$1" ac "$2" || :' sh "$PROGRAMS/prog_calls" "$below"
 	unset NFSAPPEND_MAP
-	[[ $status -eq 0 && -z $output && $(cat "$SERVED/x") = served ]]
-	one_message NFSAPPEND_MAP "$entry" "$@"
+	[[ $status -eq 0 && $output = "${below:+open EIO}" ]]
+	[[ $(cat "$SERVED/x") = served ]]
+	one_message NFSAPPEND_MAP "$@"
 }
 
 @test "a malformed entry of NFSAPPEND_MAP: one message, the others serve" {
-	bad_map /no-equals-sign
-	bad_map '=nfs://server/export'
-	bad_map relative=nfs://server/export
-	bad_map /other=http://server/export
-	bad_map /other=nfs://
-	bad_map /other=nfs://server
-	bad_map /other=nfs:///export
-	bad_map '/other=nfs://server/export?version=9'
-	bad_map '/other=nfs://server/export?nfsport=many'
-	bad_map '/other=nfs://server/export?nfsport=65536'
-	bad_map '/other=nfs://server/export?uid=-5'
+	bad_map -d /other
+	bad_map -d /other=http://server/export
+	bad_map -d /other=nfs://
+	bad_map -d /other=nfs://server
+	bad_map -d /other=nfs:///export
+	bad_map -d '/other=nfs://server/export?version=9'
+	bad_map -d '/other=nfs://server/export?nfsport=many'
+	bad_map -d '/other=nfs://server/export?nfsport=65536'
+	bad_map -d '/other=nfs://server/export?uid=-5'
+	bad_map -d '"/other=nfs://server/export"' quotes
+	bad_map -d 'NFSAPPEND_MAP=/other=nfs://server/export'
+}
+
+# Of these nobody can tell what is below them: each program says so.
+@test "an entry of NFSAPPEND_MAP without a directory: a message at the start" {
+	local entry
+	for entry in =nfs://server/export relative=nfs://server/export; do
+		export NFSAPPEND_MAP=$entry
+		# shellcheck disable=SC2016
+		run_shimmed sh -c ': >>"$LOGS/x"'
+		unset NFSAPPEND_MAP
+		[[ $status -eq 0 && -z $output ]]
+		one_message NFSAPPEND_MAP "$entry"
+	done
+}
+
+@test "the same map by the environment and by -m: no message, -m counts" {
+	export NFSAPPEND_MAP="$LOGS=$SHIM_URL $LOGS/other=nfs://nowhere/x"
+	run_shimmed sh -c 'echo one >>"$LOGS/x"'
+	[[ $status -eq 0 && -z $stderr ]]
+	NFSAPPEND_MAP="$LOGS=nfs://nowhere/other"
+	run_shimmed sh -c 'echo two >>"$LOGS/x"'
+	[[ $status -eq 0 && -z $stderr ]]
+	unset NFSAPPEND_MAP
+	run_shimmed "$SHIM_WRAPPER" -m "$LOGS=$SHIM_URL" -- \
+		sh -c 'echo three >>"$LOGS/x"; echo "$LD_PRELOAD"'
+	[[ $status -eq 0 && -z $stderr && $output != *libnfsappend*libnfsappend* ]]
+	[[ $(paste -sd ' ' "$SERVED/x") = 'one two three' ]]
 }
 
 @test "a path under a dropped entry of NFSAPPEND_MAP: EIO, nothing local" {
@@ -252,20 +294,20 @@ bad_variable() {
 }
 
 @test "log levels: off says nothing, debug goes to its file" {
-	export NFSAPPEND_MAP=/no-equals-sign
+	export NFSAPPEND_SHARING=shared
 	SHIM_OPTIONS=(--log off)
 	run_shimmed sh -c 'echo x >>"$LOGS/x"'
 	[[ $status -eq 0 && -z $stderr ]]
 	SHIM_OPTIONS=(--log "debug:$BATS_TEST_TMPDIR/log")
 	run_shimmed sh -c 'echo x >>"$LOGS/x"'
-	unset NFSAPPEND_MAP
+	unset NFSAPPEND_SHARING
 	[[ $status -eq 0 && -z $stderr ]]
-	grep -q NFSAPPEND_MAP "$BATS_TEST_TMPDIR/log"
+	grep -q NFSAPPEND_SHARING "$BATS_TEST_TMPDIR/log"
 }
 
 @test "a message has program, pid and an identifier" {
-	export NFSAPPEND_MAP=/no-equals-sign
+	export NFSAPPEND_SHARING=shared
 	run_shimmed sh -c 'echo $$; echo x >>"$LOGS/x"'
-	unset NFSAPPEND_MAP
+	unset NFSAPPEND_SHARING
 	[[ $stderr =~ nfsappend.*sh.*$output.*[A-Z]+ ]]
 }

@@ -27,6 +27,15 @@ full() {
 	run -0 "$model" WRITERS=3 LOSSES=0 SHORTS=0 GIVEUPS=0
 }
 
+@test "two writers, a leader that is deposed while it waits for an answer" {
+	run -0 "$model" WRITERS=2 DEPOSALS=1 CRASHES=0 SHORTS=0 GIVEUPS=0
+}
+
+@test "the same and a crash" {
+	full
+	run -0 "$model" WRITERS=2 DEPOSALS=1 LOSSES=0 SHORTS=0 GIVEUPS=0
+}
+
 @test "two writers with two records each: everything" {
 	full
 	run -0 "$model" WRITERS=2 RECORDS=2
@@ -53,4 +62,12 @@ wrong() {
 
 @test "waking before the lock is free" {
 	wrong WAKE_EARLY CRASHES=0
+}
+
+@test "a deposed leader that does not look whether it leads still" {
+	wrong DEPOSALS=1 LOSSES=0 SHORTS=0 GIVEUPS=0 CRASHES=0 NO_MARK
+}
+
+@test "a deposed leader that does not ask what became of its record" {
+	wrong DEPOSALS=1 LOSSES=0 SHORTS=0 GIVEUPS=0 CRASHES=0 NO_OUTCOME
 }

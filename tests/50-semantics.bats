@@ -82,6 +82,10 @@ setup_file() {
 	compare=same_records semantics cancel "$(count 1000 20)"
 }
 
+@test "a handler on a small alternate stack, a thread with the smallest" {
+	semantics small_stack
+}
+
 @test "siglongjmp out of a handler" {
 	compare=same_records semantics siglongjmp "$(count 1000 100)"
 }

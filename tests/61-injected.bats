@@ -9,7 +9,7 @@ load lib/injected
 
 @test "an error of the server: that write() has its errno, the next one works" {
 	local mode pair
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for pair in NOSPC:ENOSPC DQUOT:EDQUOT FBIG:EFBIG ROFS:EROFS \
 			ACCES:EACCES PERM:EPERM STALE:ESTALE BADHANDLE:ESTALE \
@@ -21,7 +21,7 @@ load lib/injected
 
 @test "an error of the RPC layer: EIO or EACCES, the next one works" {
 	local mode what
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for what in GARBAGE_ARGS SYSTEM_ERR PROC_UNAVAIL; do
 			refused EIO "on $CALL every 2 rpc-reply $what"
@@ -32,7 +32,7 @@ load lib/injected
 
 @test "one error, one message: told once, with a cure" {
 	local mode pair
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for pair in NOSPC:'free space' DQUOT:quota FBIG:rotate \
 			ROFS:read-write ACCES:'correct owner' STALE:'open it again'; do
@@ -47,7 +47,7 @@ load lib/injected
 
 @test "JUKEBOX, DELAY, GRACE: waited for, so often as they come" {
 	local mode status
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		unharmed "on $WRITE every 2 reply DELAY"
 		unharmed "on $WRITE rate 0.5 reply DELAY"
@@ -62,7 +62,7 @@ load lib/injected
 
 @test "a short WRITE: the rest follows, the record is whole" {
 	local mode bytes
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for bytes in 1 7 99; do
 			unharmed "on $WRITE every 2 short $bytes"
@@ -72,7 +72,7 @@ load lib/injected
 
 @test "committed less than FILE_SYNC: COMMIT, verifiers compared" {
 	local mode stable
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for stable in UNSTABLE DATA_SYNC; do
 			unharmed "on $WRITE every 2 committed $stable"
@@ -87,7 +87,7 @@ load lib/injected
 
 @test "the server restarted before COMMIT, and lost the data: sent again" {
 	local mode
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		unharmed "on $WRITE every 2 not-stored" \
 			"on $WRITE every 2 committed UNSTABLE" \
@@ -97,7 +97,7 @@ load lib/injected
 
 @test "COMMIT fails: that write() is told" {
 	local mode
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		tell "on $WRITE nth 2 committed UNSTABLE" \
 			"on ${WRITE% *} COMMIT reply NOSPC"
@@ -112,7 +112,7 @@ load lib/injected
 
 @test "attributes that are absent or absurd in the reply to WRITE" {
 	local mode size
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		unharmed "on $WRITE every 2 no-attributes"
 		for size in 0 1 0x7fffffffffffffff 0xffffffffffffffff; do
@@ -123,7 +123,7 @@ load lib/injected
 
 @test "a count that cannot be: in doubt, settled, once" {
 	local mode number
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for number in 0 101 0x7fffffff 0x80000000 0xffffffff; do
 			unharmed "on $WRITE every 2 count $number"
@@ -134,7 +134,7 @@ load lib/injected
 
 @test "a connection that is cut: before, within, after" {
 	local mode where
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for where in before middle-of-request after-execute \
 			middle-of-reply; do
@@ -145,7 +145,7 @@ load lib/injected
 
 @test "XDR that ends too early" {
 	local mode bytes
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for bytes in 1 4 8 12 24 60 1000; do
 			unharmed "on $CALL every 2 truncate-xdr $bytes"
@@ -155,7 +155,7 @@ load lib/injected
 
 @test "XDR that goes on too long, and replies that came twice" {
 	local mode
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		unharmed "on $CALL every 2 oversize-xdr 4"
 		unharmed "on $CALL every 2 oversize-xdr 100000"
@@ -165,7 +165,7 @@ load lib/injected
 
 @test "garbage: as record, as result, as record mark" {
 	local mode what
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for what in 'mark 0x80000000' 'mark 0xffffffff' \
 			'mark 0x7fffffff' wrong-xid; do
@@ -179,14 +179,14 @@ load lib/injected
 		# These may promise more than comes: half a second each.
 		for what in 'garbage 1' 'garbage 24' 'garbage 4000' \
 			'mark 0' 'mark 0x10'; do
-			faults=$(count 100 2) unharmed "on $CALL every 2 $what"
+			faults=$(count 1000 2) unharmed "on $CALL every 2 $what"
 		done
 	done
 }
 
 @test "lengths in the reply that lie" {
 	local mode word value
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for word in 0 1 2 3; do
 			for value in 0x7fffffff 0x80000000 0xfffffff0 0xffffffff; do
@@ -198,7 +198,7 @@ load lib/injected
 
 @test "a reply in fragments" {
 	local mode bytes
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for bytes in 1 4 50; do
 			unharmed "on $CALL every 2 fragment $bytes"
@@ -208,7 +208,7 @@ load lib/injected
 
 @test "every call of the program, from the first contact on" {
 	local mode rule
-	for mode in single guarded locked; do
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for rule in 'fragment 3' 'delay 1ms' duplicate-reply; do
 			unharmed "on * every 2 $rule"

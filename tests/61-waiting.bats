@@ -9,8 +9,8 @@ load lib/injected
 
 @test "a reply that never comes: asked again on another connection" {
 	local mode what
-	faults=$(count 100 3)
-	for mode in single guarded locked; do
+	faults=$(count 1000 3)
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		for what in drop ignore; do
 			unharmed "on $CALL every 2 $what"
@@ -21,8 +21,8 @@ load lib/injected
 
 @test "a reply that comes late, after it was asked again" {
 	local mode
-	faults=$(count 100 2)
-	for mode in single guarded locked; do
+	faults=$(count 1000 2)
+	for mode in "${modes[@]}"; do
 		as_mode "$mode"
 		unharmed "on $CALL every 2 late 300ms"
 		unharmed "on $CALL every 2 delay 300ms"
@@ -31,7 +31,7 @@ load lib/injected
 
 @test "NFSAPPEND_TIMEOUT: EIO, told as in doubt, settled before the next" {
 	local mode what
-	for mode in $(count 'single guarded locked' 'guarded locked'); do
+	for mode in $(count "${modes[*]}" 'guarded locked'); do
 		for what in drop ignore 'cut after-execute' 'cut before' \
 			'reply DELAY' 'late 3s'; do
 			as_mode "$mode"
@@ -72,7 +72,7 @@ load lib/injected
 
 @test "not responding is told once, OK once" {
 	local mode
-	for mode in $(count 'single guarded locked' 'guarded locked'); do
+	for mode in $(count "${modes[*]}" 'guarded locked'); do
 		as_mode "$mode"
 		start_lines "$LOGS/x"
 		append_line one

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,8 @@ static void bad(const char *variable, const char *value, const char *cause)
 
 static void read_log(const char *value)
 {
-	static const char *const names[] = {"off", "error", "warn", "info",
-		"debug"};
+	static const char *const names[] = {
+		"off", "error", "warn", "info", "debug"};
 	size_t n = strcspn(value, ":");
 	const char *file = value[n] == ':' ? value + n + 1 : NULL;
 
@@ -79,8 +80,8 @@ static void read_log(const char *value)
 
 static void read_sharing(const char *value)
 {
-	static const char *const names[] = {"auto", "single", "guarded",
-		"locked"};
+	static const char *const names[] = {
+		"auto", "single", "guarded", "locked"};
 
 	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
 		if (!strcmp(value, names[i])) {
@@ -125,26 +126,63 @@ static void read_stats(const char *value)
 	nfsappend_config.stats = keep(value);
 }
 
+/* The DIR of an entry that begins with quotes or NFSAPPEND_MAP= (which a
+ * shell would have taken off, and docker --env-file does not); NULL when it
+ * cannot be told. */
+static const char *directory(const char *entry)
+{
+	const char *slash = strchr(entry, '/');
+
+	if (slash == NULL || slash == entry)
+		return slash;
+	return strchr("\"'=", slash[-1]) != NULL ? slash : NULL;
+}
+
+/* Is DIR there already? Then the first entry is used. */
+static bool repeated(const struct nfsappend_map *map)
+{
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const struct nfsappend_map *other = &nfsappend_config.maps[i];
+
+		if (strcmp(other->dir, map->dir) != 0)
+			continue;
+		if (strcmp(other->entry, map->entry) != 0)
+			nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
+				"NFSAPPEND_MAP: %s is there twice, with "
+				"different URLs; the first entry is used",
+				map->dir);
+		return true;
+	}
+	return false;
+}
+
 /* One word of NFSAPPEND_MAP, NUL-terminated by the caller. */
 static void read_map(char *entry)
 {
-	struct nfsappend_map *map = &nfsappend_config.maps
-					     [nfsappend_config.nmaps];
+	struct nfsappend_map *map =
+		&nfsappend_config.maps[nfsappend_config.nmaps];
 	char *eq = strstr(entry, "=nfs:");
-	char why[200] = "no '=' between directory and URL (write "
-			"DIR=nfs://server/export)";
+	char *end, was;
+	const char *dir;
+	int r = -EINVAL;
 
 	if (eq == NULL)
-		eq = strchr(entry, '=');
-	if (eq != NULL)
-		*eq = '\0';
+		eq = entry[0] == '/' ? strchr(entry, '=') : strrchr(entry, '=');
+	end = eq != NULL ? eq : entry + strlen(entry);
+	was = *end;
+	*end = '\0';
 	/* Where the directory can be told, what is below it must not land on
-	 * the local disk, however bad the URL is. */
-	if (entry[0] != '/' || nfsappend_path_normalise(entry, map->dir,
-				       sizeof map->dir) < 0 ||
-		map->dir[1] == '\0') {
-		if (eq != NULL)
-			*eq = '=';
+	 * the local disk, however bad the rest is. */
+	dir = directory(entry);
+	*end = was;
+	if (dir != NULL && dir != entry && strchr("\"'", end[-1]) != NULL)
+		end--; /* its quotes */
+	was = *end;
+	*end = '\0';
+	if (dir != NULL)
+		r = nfsappend_path_normalise(dir, map->dir, sizeof map->dir);
+	*end = was;
+	if (r < 0 || map->dir[1] == '\0') {
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
 			"NFSAPPEND_MAP entry " VALUE ": the directory must be "
 			"an absolute path of at most %d bytes and not '/'; "
@@ -153,27 +191,36 @@ static void read_map(char *entry)
 		return;
 	}
 	map->len = (unsigned)strlen(map->dir);
-	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
-		if (strcmp(nfsappend_config.maps[i].dir, map->dir) != 0)
-			continue;
-		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
-			"NFSAPPEND_MAP: %s is there twice; the first entry "
-			"is used",
-			map->dir);
+	map->entry = entry;
+	if (repeated(map))
 		return;
-	}
-	if (eq == NULL ||
-		nfsappend_url_parse(eq + 1, &map->target, why, sizeof why) !=
-			0) {
+	if (dir != entry) {
 		map->dropped = true;
-		if (eq != NULL)
-			*eq = '=';
+		snprintf(map->why, sizeof map->why,
+			"it does not begin with '/' (are the quotes part of "
+			"the value?)");
+	} else if (eq == NULL) {
+		map->dropped = true;
+		snprintf(map->why, sizeof map->why,
+			"no '=' between directory and URL (write "
+			"DIR=nfs://server/export)");
+	} else {
+		map->dropped = nfsappend_url_parse(eq + 1, &map->target,
+				       map->why, sizeof map->why) != 0;
+	}
+	nfsappend_config.nmaps++;
+}
+
+void nfsappend_config_tell_dropped(const struct nfsappend_map *dropped)
+{
+	struct nfsappend_map *map =
+		&nfsappend_config.maps[dropped - nfsappend_config.maps];
+
+	if (!atomic_exchange(&map->told, true))
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
 			"NFSAPPEND_MAP entry " VALUE ": %s; until it is "
 			"corrected paths under %s fail with EIO",
-			entry, dots(entry), why, map->dir);
-	}
-	nfsappend_config.nmaps++;
+			map->entry, dots(map->entry), map->why, map->dir);
 }
 
 /* Longest DIR first, so that the first match is the nearest. By hand, since
@@ -197,9 +244,17 @@ static int read_maps(const char *value)
 {
 	static const char blank[] = " \t\r\n";
 	char *copy = (char *)keep(value);
+	size_t words = 0;
 
-	nfsappend_config.maps = nfsappend_pages(
-		NFSAPPEND_MAPS_MAX * sizeof *nfsappend_config.maps);
+	for (const char *word = value + strspn(value, blank); *word != '\0';
+		word += strspn(word, blank)) {
+		words++;
+		word += strcspn(word, blank);
+	}
+	if (words == 0)
+		return 0;
+	nfsappend_config.maps =
+		nfsappend_pages(words * sizeof *nfsappend_config.maps);
 	if (copy == NULL || nfsappend_config.maps == NULL)
 		return -ENOMEM;
 	for (char *word = copy + strspn(copy, blank); *word != '\0';) {
@@ -207,13 +262,6 @@ static int read_maps(const char *value)
 
 		if (*next != '\0')
 			*next++ = '\0';
-		if (nfsappend_config.nmaps == NFSAPPEND_MAPS_MAX) {
-			nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_BAD_MAP,
-				"NFSAPPEND_MAP: more than %d entries; those "
-				"from " VALUE " on are ignored",
-				NFSAPPEND_MAPS_MAX, word, dots(word));
-			break;
-		}
 		read_map(word);
 		word = next + strspn(next, blank);
 	}
@@ -222,9 +270,8 @@ static int read_maps(const char *value)
 		struct nfsappend_map *map = &nfsappend_config.maps[i];
 		struct statx stx;
 
-		map->local = sys_statx(AT_FDCWD, map->dir,
-				     AT_STATX_DONT_SYNC, STATX_TYPE,
-				     &stx) == 0;
+		map->local = sys_statx(AT_FDCWD, map->dir, AT_STATX_DONT_SYNC,
+				     STATX_TYPE, &stx) == 0;
 		nfsappend_config.any_local |= map->local;
 	}
 	return 0;

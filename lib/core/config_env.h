@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The NFSAPPEND_* variables, read once per process and immutable after.
- * A bad entry is dropped with one message; good ones beside it stay.
+ * A bad entry is dropped with one message, when it first matters; good ones
+ * beside it stay.
  */
 #ifndef NFSAPPEND_CORE_CONFIG_ENV_H
 #define NFSAPPEND_CORE_CONFIG_ENV_H
@@ -10,14 +11,16 @@
 
 #include "core/backend.h"
 
-#define NFSAPPEND_MAPS_MAX 32
 #define NFSAPPEND_DIR_MAX 1024
 
 /* One DIR=URL of NFSAPPEND_MAP. */
 struct nfsappend_map {
 	char dir[NFSAPPEND_DIR_MAX]; /* absolute, normal, no trailing '/' */
 	unsigned len;
-	bool dropped; /* bad: what is below it fails with EIO */
+	const char *entry; /* DIR=URL as it was given */
+	bool dropped;	   /* bad: what is below it fails with EIO */
+	_Atomic bool told; /* and that has been said */
+	char why[200];	   /* it is bad */
 	bool local;   /* DIR exists on this host as well */
 	struct nfsappend_target target;
 };
@@ -56,6 +59,9 @@ extern struct nfsappend_config nfsappend_config;
 
 /* From the environment block of the program. 0 or -errno. */
 int nfsappend_config_read(char *const envp[]);
+
+/* Why what is below a dropped map fails, once. */
+void nfsappend_config_tell_dropped(const struct nfsappend_map *);
 
 /* config_paths.c: NFSAPPEND_PATHS. 0 or -ENOMEM. */
 int nfsappend_config_paths(const char *value);

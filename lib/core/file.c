@@ -18,6 +18,7 @@
 
 #define IDLE_NS INT64_C(2000000000) /* until open state is closed */
 #define IDLE_MAX 1024 /* files kept for the next open and the statistics */
+#define IDLE_MAPPED 8 /* of them with their segment mapped */
 
 static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,12 +97,49 @@ static void evict_one(void)
 	}
 }
 
+/* A program whose file is rotated must not grow: of the files that it has
+ * closed only the last ones keep their memory. What others of this host know
+ * of them stays in the segment; a private one is all that there is. */
+static void unmap_one(void)
+{
+	struct nfsappend_file *f, *next, *oldest = NULL;
+	unsigned mapped = 0;
+
+	HASH_ITER (hh, registry, f, next) {
+		if (f->refs != 0 || f->segment.shared == NULL ||
+			f->segment.is_private)
+			continue;
+		mapped++;
+		if (oldest == NULL || f->idle_since < oldest->idle_since)
+			oldest = f;
+	}
+	if (mapped > IDLE_MAPPED)
+		nfsappend_segment_close(&oldest->segment);
+}
+
+static int map(struct nfsappend_file *f)
+{
+	uint8_t key[400];
+
+	if (idle > IDLE_MAPPED)
+		unmap_one();
+	return nfsappend_segment_open(&f->segment, key, segment_key(f, key));
+}
+
+static int map_again(struct nfsappend_file *f)
+{
+	int r = map(f);
+
+	if (r == 0)
+		nfsappend_file_agree(f);
+	return r;
+}
+
 /* Under registry_lock. */
 static struct nfsappend_file *make(const struct nfsappend_file_key *key,
 	enum nfsappend_sharing sharing, const char *path)
 {
 	struct nfsappend_file *f;
-	uint8_t segkey[400];
 
 	if (idle >= IDLE_MAX)
 		evict_one();
@@ -111,8 +149,7 @@ static struct nfsappend_file *make(const struct nfsappend_file_key *key,
 	memset(f, 0, sizeof *f);
 	f->key = *key;
 	snprintf(f->path, sizeof f->path, "%s", path);
-	if (nfsappend_segment_open(&f->segment, segkey,
-		    segment_key(f, segkey)) != 0) {
+	if (map(f) != 0) {
 		nfsappend_slab_give(&slab, f);
 		return NULL;
 	}
@@ -147,6 +184,8 @@ int nfsappend_file_get(struct nfsappend_server *server,
 	HASH_FIND(hh, registry, &key, sizeof key, f);
 	if (f == NULL)
 		f = make(&key, sharing, path);
+	else if (f->segment.shared == NULL && map_again(f) != 0)
+		f = NULL;
 	else if (f->refs++ == 0)
 		idle--;
 	if (f != NULL) {
@@ -204,7 +243,8 @@ struct nfsappend_file *nfsappend_file_take_idle(struct nfsappend_server *server)
 
 	pthread_mutex_lock(&registry_lock);
 	HASH_ITER (hh, registry, f, next) {
-		if (f->key.server != server || f->refs != 0)
+		if (f->key.server != server || f->refs != 0 ||
+			f->segment.shared == NULL)
 			continue;
 		if (now - f->idle_since < IDLE_NS)
 			continue;

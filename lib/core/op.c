@@ -157,14 +157,24 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 	if (result < 0)
 		nfsappend_count(&op->file->stats.errors, 1);
 	/* Once until something else happens: a full disk meets every append. */
-	if (atomic_exchange(&op->file->last_error, (int)result) != result &&
-		result < 0)
+	if (atomic_exchange(&op->file->last_error, (int)result) == result ||
+		result >= 0)
+		return;
+	if (result == -EIO && nfsappend_op_out_of_time(op)) {
+		if (op->in_doubt) /* N302 has told */
+			return;
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
-			"%s: an append failed on %s: %s; the program was "
-			"told; %s",
-			op->file->path, op->file->key.server->name,
-			nfsappend_strerror((int)-result),
-			nfsappend_cure((int)-result));
+			"%s: an append failed: %s did not answer in the time "
+			"of NFSAPPEND_TIMEOUT; EIO to the program, nothing of "
+			"its record is in the file",
+			op->file->path, op->file->key.server->name);
+		return;
+	}
+	nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_APPEND_FAILED,
+		"%s: an append failed on %s: %s; the program was "
+		"told; %s",
+		op->file->path, op->file->key.server->name,
+		nfsappend_strerror((int)-result), nfsappend_cure((int)-result));
 }
 
 uint32_t nfsappend_op_room(struct nfsappend_op *op, size_t left)

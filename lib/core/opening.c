@@ -212,10 +212,11 @@ static void display_path(const struct nfsappend_place *p, const char *path,
 }
 
 /* What programs try and expect to fail goes without a message: a file that
- * is not there, one that is (O_EXCL), a name too long. */
+ * is not there, one that is (O_EXCL), a name too long. What is not supported
+ * has had its own (N401). */
 static bool worth_telling(const struct opening *o, int error)
 {
-	if (error == -EEXIST || error == -ENAMETOOLONG || error == -ELOOP ||
+	if (error == -EOPNOTSUPP || error == -EEXIST || error == -ENAMETOOLONG || error == -ELOOP ||
 		!o->writes)
 		return false;
 	/* Without a session, first contact has told. */

@@ -9,6 +9,7 @@
 
 #include "core/directory.h"
 #include "core/log.h"
+#include "core/placeholder.h"
 #include "core/resolve.h"
 
 enum { DONE, RESTART = 1 }; /* RESTART: go on from place->path */
@@ -50,11 +51,7 @@ static int enter_map(struct nfsappend_waiting *w, struct nfsappend_place *p)
 
 	p->map = p->walk.map;
 	if (p->map->dropped) {
-		/* N102 has said so when this program started. */
-		nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_DROPPED_MAP,
-			"a path under %s was refused with EIO: its "
-			"NFSAPPEND_MAP entry is not valid; correct it",
-			p->map->dir);
+		nfsappend_config_tell_dropped(p->map);
 		return -EIO;
 	}
 	nfsappend_cred_now(&cred, &p->map->target);
@@ -244,9 +241,12 @@ static bool start_at(int dirfd, const char *path, struct nfsappend_waiting *w,
 {
 	struct nfsappend_directory d;
 
-	if (path[0] == '/' || dirfd == AT_FDCWD ||
-		!nfsappend_directory_behind(dirfd, &d))
+	if (path[0] == '/' || dirfd == AT_FDCWD)
 		return false;
+	if (!nfsappend_directory_behind(dirfd, &d)) {
+		*result = path[0] == '\0' ? -ENOENT : -ENOTDIR;
+		return nfsappend_placeholder_marked(dirfd);
+	}
 	*result = path[0] == '\0' ? -ENOENT : 0;
 	p->walk.map = nfsappend_path_match(d.path);
 	if (p->walk.map == NULL) /* of other maps: it has come from outside */

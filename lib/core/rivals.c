@@ -66,13 +66,16 @@ int nfsappend_rivals_back_off(struct nfsappend_rivals *v,
 int nfsappend_rivals_let(
 	struct nfsappend_rivals *v, struct nfsappend_waiting *w)
 {
-	int64_t pause;
+	int64_t pause, now = nfsappend_now();
 
 	if (v->left == 0 || v->burst < BURST || v->took <= 0)
 		return 0;
 	v->burst = 0;
+	/* Over, or somebody scribbled on it. */
+	if (v->last_end > now || v->last_end < now - PAUSE_MAX)
+		return 0;
 	pause = nfsappend_jitter(v->took < PAUSE_MAX ? v->took : PAUSE_MAX) -
-		(nfsappend_now() - v->last_end);
+		(now - v->last_end);
 	return pause > 0 ? nfsappend_wait_sleep(w, pause) : 0;
 }
 

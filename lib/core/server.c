@@ -35,18 +35,18 @@ void nfsappend_server_start(void)
 	nfsappend_process_on_child(after_fork);
 }
 
-void nfsappend_cred_now(struct nfsappend_cred *cred,
-	const struct nfsappend_target *target)
+void nfsappend_cred_now(
+	struct nfsappend_cred *cred, const struct nfsappend_target *target)
 {
 	gid_t groups[256]; /* more than go over the wire, to be told once */
 	long n;
 
 	memset(cred, 0, sizeof *cred);
 	/* setfsuid(-1) changes nothing and tells the id that files see. */
-	cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(SYS_setfsuid,
-		-1, 0, 0, 0, 0, 0));
-	cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(SYS_setfsgid,
-		-1, 0, 0, 0, 0, 0));
+	cred->uid = nfsappend_outside_uid(
+		(uint32_t)nfsappend_sys(SYS_setfsuid, -1, 0, 0, 0, 0, 0));
+	cred->gid = nfsappend_outside_gid(
+		(uint32_t)nfsappend_sys(SYS_setfsgid, -1, 0, 0, 0, 0, 0));
 	n = nfsappend_sys(SYS_getgroups, 256, (long)groups, 0, 0, 0, 0);
 	if (target->has_uid)
 		cred->uid = target->uid;
@@ -67,19 +67,19 @@ void nfsappend_cred_now(struct nfsappend_cred *cred,
 	cred->ngroups = n > 0 ? (uint32_t)n : 0;
 }
 
-void nfsappend_cred_real(struct nfsappend_cred *cred,
-	const struct nfsappend_target *target)
+void nfsappend_cred_real(
+	struct nfsappend_cred *cred, const struct nfsappend_target *target)
 {
 	if (!target->has_uid)
-		cred->uid = nfsappend_outside_uid((uint32_t)nfsappend_sys(
-			SYS_getuid, 0, 0, 0, 0, 0, 0));
+		cred->uid = nfsappend_outside_uid(
+			(uint32_t)nfsappend_sys(SYS_getuid, 0, 0, 0, 0, 0, 0));
 	if (!target->has_gid)
-		cred->gid = nfsappend_outside_gid((uint32_t)nfsappend_sys(
-			SYS_getgid, 0, 0, 0, 0, 0, 0));
+		cred->gid = nfsappend_outside_gid(
+			(uint32_t)nfsappend_sys(SYS_getgid, 0, 0, 0, 0, 0, 0));
 }
 
-uint64_t nfsappend_server_device(const struct nfsappend_server *s,
-	const struct nfsappend_attr *attr)
+uint64_t nfsappend_server_device(
+	const struct nfsappend_server *s, const struct nfsappend_attr *attr)
 {
 	const uint8_t *p = (const uint8_t *)&s->contact.address.sin6_addr;
 	uint64_t h = attr->fsid ^ UINT64_C(0x9e3779b97f4a7c15);
@@ -96,7 +96,7 @@ static bool same(const struct nfsappend_server *s,
 	const struct nfsappend_cred *cred)
 {
 	return memcmp(&s->target, target, sizeof *target) == 0 &&
-		memcmp(&s->cred, cred, sizeof *cred) == 0;
+	       memcmp(&s->cred, cred, sizeof *cred) == 0;
 }
 
 static const struct nfsappend_backend *load(void)
@@ -174,8 +174,24 @@ static const char *cure(int error)
 	}
 }
 
-int nfsappend_server_contact(struct nfsappend_server *s,
-	struct nfsappend_waiting *w)
+static void tell_unreachable(const struct nfsappend_server *s,
+	const struct nfsappend_waiting *w, const char *why, int error)
+{
+	if (error == -EIO && w->wait.deadline != 0 &&
+		nfsappend_now() >= w->wait.deadline)
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_CONTACT,
+			"%s cannot be reached: no answer in the time of "
+			"NFSAPPEND_TIMEOUT; see that the server and the "
+			"network work",
+			s->name);
+	else
+		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_CONTACT,
+			"%s cannot be reached: %s; %s", s->name, why,
+			cure(error));
+}
+
+int nfsappend_server_contact(
+	struct nfsappend_server *s, struct nfsappend_waiting *w)
 {
 	struct nfsappend_contact contact;
 	char why[256] = "";
@@ -193,12 +209,12 @@ int nfsappend_server_contact(struct nfsappend_server *s,
 			&contact, why, sizeof why);
 		if (r == 0) {
 			struct nfsappend_session *session =
-				nfsappend_backend->session(&s->target,
-					&contact, &s->cred);
+				nfsappend_backend->session(
+					&s->target, &contact, &s->cred);
 
 			s->contact = contact;
-			__atomic_store_n(&s->session, session,
-				__ATOMIC_RELEASE);
+			__atomic_store_n(
+				&s->session, session, __ATOMIC_RELEASE);
 			r = session == NULL ? -ENOMEM : 0;
 		} else {
 			if (r > 0)
@@ -206,10 +222,7 @@ int nfsappend_server_contact(struct nfsappend_server *s,
 			snprintf(s->why, sizeof s->why, "%.150s", why);
 			/* Of a mount the fallback speaks. */
 			if (!s->target.mounted)
-				nfsappend_log(NFSAPPEND_ERROR,
-					NFSAPPEND_MSG_CONTACT,
-					"%s cannot be reached: %s; %s", s->name, why,
-				cure(r));
+				tell_unreachable(s, w, why, r);
 		}
 	}
 	pthread_mutex_unlock(&s->contacting);

@@ -15,6 +15,9 @@
 
 extern const struct nfsappend_services *nfsappend_services;
 
+/* Room for all of a call but its data, and for most replies. */
+#define NFSAPPEND_MESSAGE_MAX 2560
+
 struct nfsappend_connection {
 	struct nfsappend_connection *next;
 	struct rpc_context *rpc;
@@ -23,6 +26,9 @@ struct nfsappend_connection {
 	int slot;	   /* of the socket, see nfsappend_services */
 	int64_t last_used; /* CLOCK_MONOTONIC ns */
 	int64_t answer_ns; /* a call without an answer is lost then; 0: never */
+	/* Of the call that is made, then of its reply. Not on the stack, which
+	 * may be a signal handler's. */
+	uint8_t message[NFSAPPEND_MESSAGE_MAX] __attribute__((aligned(8)));
 };
 
 /* 0, -errno of connect(2), NFSAPPEND_TIMED_OUT. The port is address's. */

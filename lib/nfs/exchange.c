@@ -18,7 +18,6 @@
 
 /* A message on its way out, or a reply on its way in. */
 struct message {
-	uint8_t head[NFSAPPEND_MESSAGE_MAX] __attribute__((aligned(8)));
 	struct iovec iov[4]; /* out: head, data, padding, tail */
 	int cnt;
 	int fd;
@@ -61,7 +60,7 @@ static int encode(struct nfsappend_connection *c,
 	call->proc = x->procedure;
 	call->cred = c->auth->ah_cred;
 	call->verf = c->auth->ah_verf;
-	zdrmem_create(&zdr, (char *)m->head + 4, sizeof m->head - 4,
+	zdrmem_create(&zdr, (char *)c->message + 4, sizeof c->message - 4,
 		ZDR_ENCODE);
 	ok = zdr_callmsg(c->rpc, &zdr, &msg) && x->encode(&zdr, x->args);
 	size = zdr_getpos(&zdr);
@@ -69,9 +68,9 @@ static int encode(struct nfsappend_connection *c,
 	if (!ok)
 		return -ENOMEM; /* longer than any that we know */
 	mark = htonl((size + x->len + padding + x->tail_len) | LAST_FRAGMENT);
-	memcpy(m->head, &mark, 4);
+	memcpy(c->message, &mark, 4);
 	m->cnt = 0;
-	add(m, m->head, size + 4);
+	add(m, c->message, size + 4);
 	add(m, x->data, x->len);
 	add(m, zeros, padding);
 	add(m, x->tail, x->tail_len);
@@ -217,8 +216,9 @@ int nfsappend_exchange_on(struct nfsappend_connection *c,
 
 	if (r != 0)
 		return r;
-	m.room = longer ? x->reply_max : sizeof m.head;
-	m.buf = longer ? malloc(m.room) : m.head; /* when all is out */
+	m.room = longer ? x->reply_max : sizeof c->message;
+	m.buf = longer ? malloc(m.room) 
+		       : c->message; /* when all is out */
 	if (m.buf == NULL)
 		return -ENOMEM;
 	m.body = m.have = m.left = 0;

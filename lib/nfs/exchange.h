@@ -13,9 +13,6 @@
 #include "nfs/reply.h"
 #include "nfs/session.h"
 
-/* Room for all of a call but its data, and for most replies. On the stack,
- * which may be a signal handler's. */
-#define NFSAPPEND_MESSAGE_MAX 2560
 /* For replies with a path or with names of users in them. */
 #define NFSAPPEND_REPLY_LONG 16384
 

@@ -24,158 +24,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nfs/errors.h"
 #include "nfs/nfs4.h"
+#include "nfs/nfs4_append.h"
 #include "nfs/nfs4_seqid.h"
-#include "nfs/nfs4_wire.h"
-
-#define WRITE_LT 2 /* nfs_lock_type4 */
-
-/* The answer to one of our compounds. */
-struct answer {
-	uint32_t op, status; /* the last one looked at */
-	uint32_t len;	     /* of the WRITE */
-	bool locked, has_size, verified, wrote, unlocked;
-	struct nfsappend_stateid lock, unlock;
-	uint64_t size;
-	uint64_t denied_offset, denied_length;
-	struct nfsappend_written written;
-};
-
-static void get_denied(struct nfsappend_results *r, struct answer *a)
-{
-	uint32_t len;
-
-	a->denied_offset = nfsappend_get64(r);
-	a->denied_length = nfsappend_get64(r);
-	nfsappend_get32(r); /* type */
-	nfsappend_get64(r); /* owner */
-	nfsappend_get_opaque(r, 1024, &len);
-}
-
-static int decode(struct nfsappend_results *r, void *out)
-{
-	struct answer *a = out;
-
-	while (nfsappend_next(r, &a->op, &a->status)) {
-		if (a->op == NFSAPPEND_OP_LOCK && a->status == NFS4ERR_DENIED)
-			get_denied(r, a);
-		if (a->status != NFS4_OK)
-			break;
-		switch (a->op) {
-		case NFSAPPEND_OP_PUTFH:
-			break;
-		case NFSAPPEND_OP_LOCK:
-			nfsappend_get_stateid(r, &a->lock);
-			a->locked = true;
-			break;
-		case NFSAPPEND_OP_GETATTR:
-			a->size = nfsappend_get_size(r);
-			a->has_size = true;
-			break;
-		case NFSAPPEND_OP_VERIFY:
-			a->verified = true;
-			break;
-		case NFSAPPEND_OP_WRITE:
-			nfsappend_get_written(r, a->len, &a->written);
-			a->wrote = true;
-			break;
-		case NFSAPPEND_OP_LOCKU:
-			nfsappend_get_stateid(r, &a->unlock);
-			a->unlocked = true;
-			break;
-		default:
-			r->bad = true;
-			break;
-		}
-	}
-	if (a->op == 0) /* refused as a whole */
-		a->status =
-			r->status != NFS4_OK ? r->status : NFS4ERR_SERVERFAULT;
-	return 0;
-}
-
-static struct nfsappend_stateid successor(const struct nfsappend_stateid *s)
-{
-	struct nfsappend_stateid next = *s;
-
-	next.seqid++;
-	return next;
-}
-
-static void put_range(struct nfsappend_ops *o)
-{
-	nfsappend_put64(o, NFSAPPEND_MUTEX_OFFSET);
-	nfsappend_put64(o, 1);
-}
-
-static void put_lock(struct nfsappend_ops *o, const struct nfsappend_state *st,
-	bool new_owner)
-{
-	nfsappend_op(o, NFSAPPEND_OP_LOCK);
-	nfsappend_put32(o, WRITE_LT);
-	nfsappend_put32(o, new_owner && st->was_held); /* reclaim */
-	put_range(o);
-	nfsappend_put32(o, new_owner);
-	if (new_owner) {
-		nfsappend_put32(o, st->open_seqid);
-		nfsappend_put_stateid(o, &st->open);
-		nfsappend_put32(o, st->lock_seqid);
-		nfsappend_put64(o, st->clientid);
-		nfsappend_put_opaque(o, st->owner, sizeof st->owner);
-	} else {
-		nfsappend_put_stateid(o, &st->lock);
-		nfsappend_put32(o, st->lock_seqid);
-	}
-}
-
-static void put_unlock(struct nfsappend_ops *o, uint32_t seqid,
-	const struct nfsappend_stateid *stateid)
-{
-	nfsappend_op(o, NFSAPPEND_OP_LOCKU);
-	nfsappend_put32(o, WRITE_LT);
-	nfsappend_put32(o, seqid);
-	nfsappend_put_stateid(o, stateid);
-	put_range(o);
-}
-
-/* What st->in_flight stands for, from the state alone: equal state, equal
- * bits. */
-static void put_request(struct nfsappend_ops *o,
-	const struct nfsappend_state *st, const struct nfsappend_fh *fh,
-	const void *data)
-{
-	struct nfsappend_stateid predicted = successor(&st->lock);
-
-	nfsappend_ops_begin(o);
-	nfsappend_op_putfh(o, fh);
-	switch (st->in_flight) {
-	case NFSAPPEND_LOCK_NEW:
-	case NFSAPPEND_LOCK:
-		put_lock(o, st, st->in_flight == NFSAPPEND_LOCK_NEW);
-		nfsappend_op_getattr_size(o);
-		break;
-	case NFSAPPEND_LOCK_AND_WRITE:
-		put_lock(o, st, false);
-		nfsappend_op_getattr_size(o);
-		nfsappend_op_verify_size(o, st->offset);
-		nfsappend_op_write(o, &predicted, st->offset, data, st->len);
-		put_unlock(o, st->lock_seqid + 1, &predicted);
-		break;
-	case NFSAPPEND_WRITE_UNLOCK:
-		nfsappend_op_write(o, &st->lock, st->offset, data, st->len);
-		put_unlock(o, st->lock_seqid, &st->lock);
-		break;
-	case NFSAPPEND_WRITE_HELD:
-		nfsappend_op_write(o, &st->lock, st->offset, data, st->len);
-		break;
-	default: /* NFSAPPEND_UNLOCK */
-		put_unlock(o, st->lock_seqid, &st->lock);
-		break;
-	}
-}
 
 static enum nfsappend_in_flight choose(
 	const struct nfsappend_state *st, const struct nfsappend_record *rec)
@@ -238,7 +93,7 @@ static int release(struct step *s, int error)
 }
 
 /* The server's word on a failed operation other than LOCK. */
-static int failed(struct step *s, const struct answer *a)
+static int failed(struct step *s, const struct nfsappend_append_answer *a)
 {
 	int r = nfsappend_errno4(a->status);
 
@@ -255,7 +110,8 @@ static int failed(struct step *s, const struct answer *a)
 }
 
 /* WRITE is done, LOCKU is not: the record is in whatever becomes of it. */
-static int written_but_held(struct step *s, const struct answer *a)
+static int written_but_held(
+	struct step *s, const struct nfsappend_append_answer *a)
 {
 	int r = nfsappend_errno4(a->status);
 
@@ -272,7 +128,7 @@ static int written_but_held(struct step *s, const struct answer *a)
 	return settled(s, 0);
 }
 
-static int unlocked(struct step *s, const struct answer *a)
+static int unlocked(struct step *s, const struct nfsappend_append_answer *a)
 {
 	s->st.held = 0;
 	s->st.lock_seqid++;
@@ -285,7 +141,7 @@ static int unlocked(struct step *s, const struct answer *a)
 }
 
 /* LOCK was refused, so nothing was done by this request. */
-static int lock_refused(struct step *s, const struct answer *a)
+static int lock_refused(struct step *s, const struct nfsappend_append_answer *a)
 {
 	struct nfsappend_state *st = &s->st;
 	bool of_open = st->in_flight == NFSAPPEND_LOCK_NEW;
@@ -332,7 +188,7 @@ static int lock_refused(struct step *s, const struct answer *a)
 }
 
 /* The lock is held, but GETATTR failed: without the size nothing is written. */
-static int no_size(struct step *s, const struct answer *a)
+static int no_size(struct step *s, const struct nfsappend_append_answer *a)
 {
 	int r = nfsappend_errno4(a->status);
 
@@ -340,7 +196,7 @@ static int no_size(struct step *s, const struct answer *a)
 }
 
 /* The lock is held under the stateid in the answer. */
-static int lock_granted(struct step *s, const struct answer *a)
+static int lock_granted(struct step *s, const struct nfsappend_append_answer *a)
 {
 	struct nfsappend_state *st = &s->st;
 
@@ -360,10 +216,11 @@ static int lock_granted(struct step *s, const struct answer *a)
 }
 
 /* LOCK_AND_WRITE came past LOCK. */
-static int answered_one_shot(struct step *s, const struct answer *a)
+static int answered_one_shot(
+	struct step *s, const struct nfsappend_append_answer *a)
 {
 	struct nfsappend_state *st = &s->st;
-	struct nfsappend_stateid predicted = successor(&st->lock);
+	struct nfsappend_stateid predicted = nfsappend_stateid_next(&st->lock);
 	bool as_predicted = memcmp(&predicted, &a->lock, sizeof predicted) == 0;
 	bool same_end = a->has_size && a->size == st->offset;
 
@@ -414,7 +271,8 @@ static int answered_one_shot(struct step *s, const struct answer *a)
 }
 
 /* WRITE_UNLOCK and WRITE_HELD. */
-static int answered_write(struct step *s, const struct answer *a)
+static int answered_write(
+	struct step *s, const struct nfsappend_append_answer *a)
 {
 	struct nfsappend_state *st = &s->st;
 
@@ -440,7 +298,8 @@ static int answered_write(struct step *s, const struct answer *a)
 	return failed(s, a);
 }
 
-static int answered_unlock(struct step *s, const struct answer *a)
+static int answered_unlock(
+	struct step *s, const struct nfsappend_append_answer *a)
 {
 	int error = s->st.error, r = nfsappend_errno4(a->status);
 
@@ -466,24 +325,28 @@ int nfsappend_nfs4_append(struct nfsappend_session *session,
 	struct step s = {
 		.slot = slot, .st = nfsappend_slot_get(slot), .rec = rec};
 	struct nfsappend_state *st = &s.st;
-	struct answer a = {.op = 0};
-	struct nfsappend_ops o;
+	struct nfsappend_append_answer a = {.op = 0};
+	struct nfsappend_ops *o; /* not on a signal handler's stack */
 	int r;
 
 	if (!st->confirmed || st->lost)
 		return NFSAPPEND_STATE_LOST;
 	s.repeated = st->in_flight != NFSAPPEND_NOTHING;
+	if (!s.repeated && !st->held && rec->len == 0)
+		return 0;
+	o = malloc(sizeof *o);
+	if (o == NULL)
+		return NFSAPPEND_UNSENT;
 	if (!s.repeated) {
-		if (!st->held && rec->len == 0)
-			return 0;
 		st->in_flight = choose(st, rec);
 		st->offset = rec->offset;
 		st->len = rec->len;
 		nfsappend_slot_set(slot, st);
 	}
-	put_request(&o, st, fh, rec->data);
+	nfsappend_append_put(o, st, fh, rec->data);
 	a.len = st->len;
-	r = nfsappend_compound(session, wait, &o, decode, &a);
+	r = nfsappend_compound(session, wait, o, nfsappend_append_decode, &a);
+	free(o);
 	if (wait->deposed)
 		return NFSAPPEND_TIMED_OUT;
 	if (writes(st->in_flight) && r != NFSAPPEND_UNSENT)

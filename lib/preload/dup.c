@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 
@@ -135,15 +136,38 @@ static int after_fcntl(int fd, int cmd, const void *arg, int r)
 	}
 }
 
+/* The signal is our marker, and would be sent for no regular file; seals are
+ * of memfds only. */
+static bool marker_asked(int fd, int cmd, const void *arg, int *r)
+{
+	struct nfsappend_use use;
+
+	if ((cmd != F_SETSIG && cmd != F_GETSIG && cmd != F_ADD_SEALS &&
+		    cmd != F_GET_SEALS) ||
+		!nfsappend_use_begin(&use, fd))
+		return false;
+	nfsappend_use_end(&use);
+	*r = 0;
+	if (cmd == F_ADD_SEALS || cmd == F_GET_SEALS ||
+		(cmd == F_SETSIG && ((long)arg < 0 || (long)arg > _NSIG - 1))) {
+		errno = EINVAL;
+		*r = -1;
+	}
+	return true;
+}
+
 /* Every command's argument is no larger than a pointer. */
 NFSAPPEND_HOOK int fcntl(int fd, int cmd, ...)
 {
 	va_list ap;
 	void *arg;
+	int r;
 
 	va_start(ap, cmd);
 	arg = va_arg(ap, void *);
 	va_end(ap);
+	if (marker_asked(fd, cmd, arg, &r))
+		return r;
 	before_fcntl(fd, cmd, arg);
 	return after_fcntl(fd, cmd, arg, NFSAPPEND_REAL(fcntl)(fd, cmd, arg));
 }
@@ -152,10 +176,13 @@ NFSAPPEND_HOOK int fcntl64(int fd, int cmd, ...)
 {
 	va_list ap;
 	void *arg;
+	int r;
 
 	va_start(ap, cmd);
 	arg = va_arg(ap, void *);
 	va_end(ap);
+	if (marker_asked(fd, cmd, arg, &r))
+		return r;
 	before_fcntl(fd, cmd, arg);
 	/* glibc before 2.28 has the one name only. */
 	return after_fcntl(fd, cmd, arg,

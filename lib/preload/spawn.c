@@ -8,8 +8,8 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <spawn.h>
+#include <stdatomic.h>
 
 #include "core/config_env.h"
 #include "core/path.h"
@@ -18,26 +18,25 @@
 
 #define OPENED_MAX 256
 
+/* No lock, which a fork of another thread could leave held. An entry belongs to
+ * whoever owns the actions. */
 static struct {
-	posix_spawn_file_actions_t *actions;
+	posix_spawn_file_actions_t *_Atomic actions; /* NULL: free */
 	int fd;
-} opened[OPENED_MAX]; /* under opened_lock */
-static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+} opened[OPENED_MAX];
 
 static bool keep(posix_spawn_file_actions_t *actions, int fd)
 {
-	bool kept = false;
+	for (int i = 0; i < OPENED_MAX; i++) {
+		posix_spawn_file_actions_t *none = NULL;
 
-	pthread_mutex_lock(&opened_lock);
-	for (int i = 0; i < OPENED_MAX && !kept; i++) {
-		if (opened[i].actions != NULL)
+		if (!atomic_compare_exchange_strong(&opened[i].actions, &none,
+			    actions))
 			continue;
-		opened[i].actions = actions;
 		opened[i].fd = fd;
-		kept = true;
+		return true;
 	}
-	pthread_mutex_unlock(&opened_lock);
-	return kept;
+	return false;
 }
 
 /* A descriptor number that the actions themselves will hardly name. */
@@ -83,15 +82,11 @@ NFSAPPEND_HOOK int posix_spawn_file_actions_addopen(
 NFSAPPEND_HOOK int posix_spawn_file_actions_destroy(
 	posix_spawn_file_actions_t *actions)
 {
-	if (nfsappend_active) {
-		pthread_mutex_lock(&opened_lock);
-		for (int i = 0; i < OPENED_MAX; i++) {
-			if (opened[i].actions != actions)
-				continue;
-			opened[i].actions = NULL;
-			close(opened[i].fd);
-		}
-		pthread_mutex_unlock(&opened_lock);
+	for (int i = 0; nfsappend_active && i < OPENED_MAX; i++) {
+		if (atomic_load(&opened[i].actions) != actions)
+			continue;
+		close(opened[i].fd);
+		atomic_store(&opened[i].actions, NULL);
 	}
 	return NFSAPPEND_REAL(posix_spawn_file_actions_destroy)(actions);
 }

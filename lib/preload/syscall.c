@@ -4,6 +4,9 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -62,6 +65,29 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 		return pread((int)a[0], (void *)a[1], (size_t)a[2], a[3]);
 	case SYS_readv:
 		return readv((int)a[0], (void *)a[1], (int)a[2]);
+	case SYS_preadv:
+		return preadv((int)a[0], (void *)a[1], (int)a[2], a[3]);
+	case SYS_preadv2:
+		return preadv2((int)a[0], (void *)a[1], (int)a[2], a[3],
+			(int)a[5]);
+	case SYS_fstat:
+		return fstat((int)a[0], (void *)a[1]);
+	case SYS_ftruncate:
+		return ftruncate((int)a[0], a[1]);
+	case SYS_fallocate:
+		return fallocate((int)a[0], (int)a[1], a[2], a[3]);
+	case SYS_sendfile:
+		return sendfile((int)a[0], (int)a[1], (void *)a[2],
+			(size_t)a[3]);
+	case SYS_copy_file_range:
+		return copy_file_range((int)a[0], (void *)a[1], (int)a[2],
+			(void *)a[3], (size_t)a[4], (unsigned)a[5]);
+	case SYS_recvmsg:
+		return recvmsg((int)a[0], (void *)a[1], (int)a[2]);
+	case SYS_fchmod:
+		return fchmod((int)a[0], (mode_t)a[1]);
+	case SYS_fchown:
+		return fchown((int)a[0], (uid_t)a[1], (gid_t)a[2]);
 	case SYS_lseek:
 		return lseek((int)a[0], a[1], (int)a[2]);
 	case SYS_fsync:

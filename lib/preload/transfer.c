@@ -66,10 +66,16 @@ NFSAPPEND_HOOK ssize_t splice(int in, off64_t *in_offset, int out,
 NFSAPPEND_HOOK ssize_t copy_file_range(int in, off64_t *in_offset, int out,
 	off64_t *out_offset, size_t n, unsigned flags)
 {
-	return refuse(in, out)
-		? -1
-		: NFSAPPEND_REAL(copy_file_range)(in, in_offset, out,
-			  out_offset, n, flags);
+	long fl;
+
+	if (!refuse(in, out))
+		return NFSAPPEND_REAL(copy_file_range)(in, in_offset, out,
+			out_offset, n, flags);
+	/* Of two reasons the kernel names this one. */
+	fl = sys_fcntl(out, F_GETFL, 0);
+	if (fl < 0 || fl & O_APPEND)
+		errno = EBADF;
+	return -1;
 }
 
 /* As a file system without mmap() answers. */

@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 7:
 		r = nfsappend_nfs4_write_at_end(
-			s, w, &dir, 0, buf, 3, &written);
+			s, w, &dir, NULL, 0, buf, 3, &written);
 		if (r == 0 && (written.count == 0 || written.count > 3))
 			abort();
 		break;

@@ -60,6 +60,8 @@ static void tame(struct nfsappend_segment *s)
 	s->landed_end %= 70;
 	s->batch_base %= 70;
 	s->size %= 70;
+	s->deposed %= 3;
+	s->reign %= 8;
 	for (int i = 0; i < 2; i++) {
 		struct nfsappend_state *st = &s->slot.copy[i];
 
@@ -76,12 +78,12 @@ static void tame(struct nfsappend_segment *s)
 }
 
 /* The input: which part of the header it begins at, then bytes for it. */
-static void damage(const struct subject *s, const uint8_t *data, size_t size)
+static void damage(const struct subject *s, const uint8_t *data, size_t size,
+	uint8_t *page)
 {
-	const size_t mutex = offsetof(struct nfsappend_segment, leader);
-	const size_t behind = offsetof(struct nfsappend_segment, size);
-	int fd = open(s->file->segment.path, O_RDWR | O_CREAT, 0600);
-	uint8_t page[PAGE] __attribute__((aligned(64)));
+	const size_t mutex = offsetof(struct nfsappend_segment, leaders);
+	const size_t behind = offsetof(struct nfsappend_segment, reign);
+	struct nfsappend_segment *segment = (struct nfsappend_segment *)page;
 	size_t n;
 
 	memcpy(page, s->clean, PAGE);
@@ -89,25 +91,41 @@ static void damage(const struct subject *s, const uint8_t *data, size_t size)
 		n = size - 2 < mutex ? size - 2 : mutex;
 		for (size_t i = 0; i < n; i++)
 			page[i] ^= data[2 + i];
-	} else {
-		n = size - 2 < PAGE - behind ? size - 2 : PAGE - behind;
-		for (size_t i = 0; i < n; i++)
-			page[behind + i] ^= data[2 + i];
-		if (data[1] & 2)
-			tame((struct nfsappend_segment *)page);
-		/* Who is said to be waiting is waited for. */
-		if (data[1] != 64)
-			((struct nfsappend_segment *)page)->heir = 0;
-		/* Else the segment is found bad, and replaced. */
-		if (data[1] & 4)
-			((struct nfsappend_segment *)page)->allocated =
-				PAGE - sizeof(struct nfsappend_segment);
+		return;
 	}
+	n = size - 2 < PAGE - behind ? size - 2 : PAGE - behind;
+	for (size_t i = 0; i < n; i++)
+		page[behind + i] ^= data[2 + i];
+	if (data[1] & 2)
+		tame(segment);
+	/* Who is said to be waiting is waited for. */
+	if (data[1] != 64)
+		segment->heir = segment->asleep = 0;
+	/* Else the segment is found bad, and replaced. */
+	if (data[1] & 4)
+		segment->allocated = PAGE - sizeof(struct nfsappend_segment);
+}
+
+/* As it is found by the next that opens it, or by one that has it open. */
+static void put(const struct subject *s, const uint8_t *data, uint8_t *page)
+{
+	const size_t behind = offsetof(struct nfsappend_segment, reign);
+	int fd;
+
+	if (!(data[1] & 1) && data[1] < 16) {
+		memcpy((uint8_t *)rig_file->segment.shared + behind,
+			page + behind, PAGE - behind);
+		return;
+	}
+	nfsappend_segment_close(&rig_file->segment);
+	fd = open(s->file->segment.path, O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || ftruncate(fd, SEGMENT_BYTES - (data[1] == 16)) ||
 		fchmod(fd, data[1] == 32 ? 0644 : 0600) ||
 		pwrite(fd, page, PAGE, 0) != PAGE)
 		abort();
 	close(fd);
+	if (nfsappend_segment_open(&rig_file->segment, s->key, s->keylen) != 0)
+		abort();
 }
 
 /* The queue, in the mapping: the input over and over. */
@@ -164,6 +182,7 @@ static void follow(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint8_t page[PAGE] __attribute__((aligned(64)));
 	struct nfsappend_guard guard;
 	struct subject *s;
 
@@ -175,8 +194,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rig_file = s->file;
 	rig_node = s->node;
 	nfsappend_guard_enter(&guard);
-	nfsappend_segment_close(&rig_file->segment);
-	damage(s, data, size);
+	damage(s, data, size, page);
+	put(s, data, page);
 	fake_truncate(rig_node, 0);
 	fake_append(rig_node, s->clean + PAGE - 100, data[0] >> 4);
 	rig_file->timeout_s = 1;
@@ -185,8 +204,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		rig_file->sharing =
 			s == subjects ? NFSAPPEND_GUARDED : NFSAPPEND_LOCKED;
-	if (nfsappend_segment_open(&rig_file->segment, s->key, s->keylen) != 0)
-		abort();
 	if (data[0] & 2)
 		damage_queue(data + 2, size - 2, data[0] & 8);
 	nfsappend_guard_leave(&guard);

@@ -13,12 +13,14 @@
  *                       work: without a lock on the server nothing would hold
  *                       that one back)
  *   GIVEUPS             a writer or a leader runs out of time
+ *   DEPOSALS            a leader that waits for an answer is deposed (lead.c)
  *
  * A leader that is stopped is one that takes no step for as long as it likes;
- * others may run out of time meanwhile. Sleep ends when a leader has ended
+ * others may run out of time, or depose it, meanwhile. Sleep ends when a leader has ended
  * (or, bounded in the code, after somebody has died): a lost wake-up is an
  * invalid end state. Mutations: NO_SETTLE, NO_OWNER_DIED,
- * WAKE_EARLY.
+ * WAKE_EARLY, NO_MARK (who wakes does not look whether it leads still),
+ * NO_OUTCOME (and sends its record again in any case).
  */
 #ifndef WRITERS
 #define WRITERS 3
@@ -39,6 +41,10 @@
 #define GIVEUPS 1
 #endif
 
+#ifndef DEPOSALS
+#define DEPOSALS 0
+#endif
+
 #define ALL (WRITERS * RECORDS)
 #define CELLS (2 * ALL + 1)
 #define NOBODY 255
@@ -55,6 +61,10 @@ byte late[WRITERS + 1];
 /* The segment. */
 byte owner = NOBODY;
 bool owner_died;
+byte asleep = NOBODY; /* the mark of a leader that waits for an answer */
+byte deposed = NOBODY; /* whose batch is to be settled */
+bool told[WRITERS];
+byte outcome[WRITERS]; /* of a deposed leader's batch: what has landed */
 byte turn; /* modulo: no one sleeps through 256 of them */
 bool known_size;
 byte seg_size;
@@ -77,7 +87,7 @@ bool q_failed;
 /* What the test knows. */
 bool acked[ALL + 1];
 byte ended;
-byte crashes, losses, shorts, giveups;
+byte crashes, losses, shorts, giveups, deposals;
 byte died; /* grows with the end of a killed writer */
 
 #define MAY_DIE \
@@ -101,6 +111,18 @@ inline put(off, many) {
 	}
 }
 
+/* A sleep is over. */
+inline awake() {
+#ifndef NO_MARK
+	atomic {
+		if
+		:: asleep == _pid -> asleep = NOBODY
+		:: else -> goto was_deposed
+		fi
+	}
+#endif
+}
+
 /* One WRITE of the stage: count, or lost. */
 inline send() {
 	count = 0; lost = false;
@@ -122,7 +144,8 @@ inline send() {
 			od;
 			late_off = p_off; late_len = p_len; i = 0 }
 		fi
-	fi
+	fi;
+	asleep = _pid /* what is sent is sent; the answer is yet to come */
 }
 
 /* Is what is staged there? */
@@ -148,12 +171,14 @@ inline settle() {
 		MAY_DIE;
 		send();
 		MAY_DIE;
+		awake();
 		if
 		:: !lost -> break
 		:: else
 		fi
 	:: send(); /* single: without looking */
 		MAY_DIE;
+		awake();
 		if
 		:: !lost -> break
 		:: else
@@ -240,7 +265,7 @@ inline next_queued() {
 /* With the lock: all that is queued, and own (0: none), in one WRITE. */
 inline lead(own) {
 	gave_up = false;
-	landed = 0; cells = 0;
+	landed = 0; cells = 0; own_sent = false;
 	do
 	:: next_queued();
 		if
@@ -256,7 +281,7 @@ inline lead(own) {
 	od;
 	s = 0;
 	if
-	:: own != 0 -> stage[cells] = own; cells++
+	:: own != 0 -> stage[cells] = own; cells++; own_sent = true; own_at = cells
 	:: else
 	fi;
 	if
@@ -274,6 +299,7 @@ inline lead(own) {
 			MAY_DIE;
 			send();
 			MAY_DIE;
+			awake();
 			if
 			:: lost -> settle()
 			:: else
@@ -322,6 +348,12 @@ inline settle_lead() {
 	:: else
 	fi;
 	if
+	:: !gave_up && deposed != NOBODY -> d_step {
+		outcome[deposed] = landed; told[deposed] = true;
+		deposed = NOBODY }
+	:: else
+	fi;
+	if
 	:: !gave_up && orphaned -> recover()
 	:: else
 	fi
@@ -330,9 +362,17 @@ inline settle_lead() {
 inline try_lock() {
 	atomic {
 		if
-		:: owner == NOBODY -> owner = _pid; got = true
+		:: owner == NOBODY -> owner = _pid; got = true; asleep = NOBODY
+		:: owner != NOBODY && !owner_died && asleep == owner &&
+			deposals < DEPOSALS -> deposals++;
+			if
+			:: deposed == NOBODY -> deposed = owner
+			:: else
+			fi;
+			owner = _pid; got = true; asleep = NOBODY;
+			known_size = false; orphaned = true
 		:: owner != NOBODY && owner_died -> owner = _pid; got = true;
-			owner_died = false;
+			owner_died = false; asleep = NOBODY;
 #ifndef NO_OWNER_DIED
 			known_size = false; orphaned = true
 #endif
@@ -382,12 +422,14 @@ inline unlock() {
 
 active [WRITERS] proctype writer() {
 	byte n, i, s, cells, count, seen, seen_died;
-	bool lost, there, got, gave_up;
+	bool lost, there, got, gave_up, own_sent, waiting;
+	byte own_at;
 
 	do
 	:: n == RECORDS -> break
 	:: n < RECORDS ->
 		n++;
+again:		own_sent = false;
 		try_lock();
 		if
 		:: got ->
@@ -410,7 +452,7 @@ active [WRITERS] proctype writer() {
 		d_step { ticket[_pid] = tickets; tickets++ };
 		MAY_DIE;
 		state[_pid] = QUEUED;
-		do
+queued:		do
 		:: seen = turn; seen_died = died;
 			if
 			:: state[_pid] == DONE ->
@@ -456,6 +498,44 @@ active [WRITERS] proctype writer() {
 				:: state[_pid] == DONE
 				fi
 			:: else
+			fi
+		od;
+		goto next;
+was_deposed:	skip;
+		/* Nothing of the segment is touched but by the queue's rules. */
+		d_step { count = 0; lost = false; there = false; cells = 0; s = 0 };
+		if
+		:: waiting
+		:: !waiting && !own_sent && state[_pid] != FREE -> goto queued
+		:: !waiting && !own_sent && state[_pid] == FREE -> goto again
+		:: !waiting && own_sent
+		fi;
+#ifdef NO_OUTCOME
+		goto again;
+#endif
+		waiting = true;
+		do
+		:: told[_pid] ->
+			told[_pid] = false; waiting = false;
+			if
+			:: outcome[_pid] >= own_at ->
+				acked[_pid * RECORDS + n] = true; goto next
+			:: else -> goto again
+			fi
+		:: !told[_pid] ->
+			try_lock();
+			if
+			:: got ->
+				settle_lead();
+				unlock();
+				if
+				:: gave_up -> /* EIO */
+					gave_up = false; waiting = false;
+					goto next
+				:: else
+				fi
+			:: else ->
+				(told[_pid] || owner_died || owner == NOBODY)
 			fi
 		od;
 next:	skip;

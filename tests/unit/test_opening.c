@@ -482,6 +482,46 @@ static void auto_by_nfsv3_is_not_told(void)
 	CHECK_HAS_NOT(rig_log(), "[N106]");
 }
 
+static void count_mapped(struct nfsappend_file *f, void *n)
+{
+	*(int *)n += f->segment.shared != NULL;
+}
+
+/* A program whose file is rotated does not grow with each one; and one that
+ * it opens again is as it was. */
+static void closed_files_give_memory_back(void)
+{
+	struct nfsappend_guard guard;
+	struct nfsappend_open *o;
+	char path[100];
+	struct iovec iov = {"record\n", 7};
+	uint64_t end;
+	bool over;
+	int fd, error, mapped = 0;
+
+	start(NULL);
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 40; i++) {
+			snprintf(path, sizeof path, RIG_MAP "/f%d", i);
+			fd = open_at(
+				path, O_WRONLY | O_APPEND | O_CREAT, 0644);
+			CHECK(fd >= 0);
+			o = nfsappend_table_get(fd, &error);
+			CHECK(o != NULL);
+			nfsappend_guard_enter(&guard);
+			CHECK_INT(nfsappend_file_append(o->file, &iov, 1, 7,
+					  INT64_MAX, &end, &over),
+				7);
+			CHECK_INT(end, 7 * (round + 1));
+			nfsappend_guard_leave(&guard);
+			nfsappend_open_put(o);
+			nfsappend_table_forget(fd);
+			close(fd);
+		}
+	nfsappend_file_each(count_mapped, &mapped);
+	CHECK(mapped <= 10);
+}
+
 static void time_is_over(void)
 {
 	start("NFSAPPEND_TIMEOUT=60");
@@ -533,6 +573,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(failed_truncation_is_told),
 	UNIT_TEST(locked_by_nfsv3_is_told_once),
 	UNIT_TEST(auto_by_nfsv3_is_not_told),
+	UNIT_TEST(closed_files_give_memory_back),
 	UNIT_TEST(time_is_over),
 	UNIT_TEST(no_descriptor_left),
 };

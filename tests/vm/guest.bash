@@ -83,7 +83,7 @@ guest_usage() {
 		  --disk FILE        the server's disk image, made if absent
 		  --mem SIZE         memory (default 1G)
 		  --cpu N            CPU to run on (default: in turn)
-		  --boot-limit S     seconds to boot in (default 60)
+		  --boot-limit S     seconds to boot in (default 300)
 	END
 }
 # guest_options ARG... : parses the leading guest options into the VM_ array
@@ -91,7 +91,7 @@ guest_usage() {
 guest_options() {
 	declare -gA VM_=([role]=both [ip]='' [server]=1 [delay]='' [lease]=''
 		[grace]='' [keep-grace]='' [export]='' [v3-options]=''
-		[v4-options]='' [disk]='' [mem]=1G [cpu]='' [boot-limit]=60)
+		[v4-options]='' [disk]='' [mem]=1G [cpu]='' [boot-limit]=300)
 	VM_SHIFT=0
 	local name
 	while [[ ${1:-} == --?* ]]; do
@@ -193,7 +193,7 @@ guest_disk() {
 
 # guest_exec NAME [--limit S] SCRIPT : runs a bash script in the guest, prints
 # its output (stderr too) as it comes, and returns its status; 124 when it did
-# not end within S seconds (default 60), 125 when the guest froze or died.
+# not end within S seconds (default 300), 125 when the guest froze or died.
 # One at a time for each guest.
 guest_exec() {
 	local name=$1 dir=$VM_DIR/$1 limit=60 number

@@ -39,6 +39,16 @@ int main(int argc, char **argv)
 	note_call("close the first", close(log));
 	append(a, "after the first is closed\n");
 
+	/* What marks the descriptor as ours is not the program's to see. */
+	note_call("F_GETSIG", fcntl(a, F_GETSIG));
+	note_call("F_SETSIG", fcntl(a, F_SETSIG, 0));
+	note_call("F_SETSIG, no signal", fcntl(a, F_SETSIG, 65));
+	append(dup(a), "by a copy after F_SETSIG\n");
+	note_call("F_GET_SEALS", fcntl(a, F_GET_SEALS));
+	note_call("F_ADD_SEALS", fcntl(a, F_ADD_SEALS, F_SEAL_GROW));
+	note_call("openat from a file", openat(a, "x", O_RDONLY));
+	note_call("openat of nothing", openat(a, "", O_RDONLY));
+
 	note_call("onto itself by dup2", dup2(a, a));
 	note_call("onto itself by dup3", dup3(a, a, 0));
 	note_call("dup2 of a closed one", dup2(log, a));

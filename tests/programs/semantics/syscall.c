@@ -8,6 +8,10 @@ int main(int argc, char **argv)
 	const char *dir = dir_of(argc, argv);
 	struct iovec iov[2] = {{"writev ", 7}, {"by syscall\n", 11}};
 	int log = open_log(dir, "log", 0), copy, local;
+	int both = open_log(dir, "both", O_RDWR);
+	char text[32] = "";
+	struct iovec in = {text, sizeof(text) - 1};
+	struct stat st;
 
 	note_call("write", syscall(SYS_write, log, "write\n", 6));
 	note_call("offset", position(log));
@@ -16,6 +20,17 @@ int main(int argc, char **argv)
 	note_call("pwritev", syscall(SYS_pwritev, log, iov, 2, 0L, 0L));
 	note_call("pwritev2", syscall(SYS_pwritev2, log, iov, 2, 0L, 0L, 0));
 	note_call("lseek", syscall(SYS_lseek, log, 0L, SEEK_CUR));
+	append(both, "0123456789\n");
+	note_call("preadv", syscall(SYS_preadv, both, &in, 1, 3L, 0L));
+	note_call("preadv2", syscall(SYS_preadv2, both, &in, 1, 4L, 0L, 0));
+	note("%s", text);
+	note_call("ftruncate", syscall(SYS_ftruncate, both, 5L));
+	note_call("fstat", syscall(SYS_fstat, both, &st));
+	note_call("size", st.st_size);
+	note_call("fchmod", syscall(SYS_fchmod, both, 0640));
+	note_call("sendfile to it", syscall(SYS_sendfile, log, both, NULL, 3L));
+	note_call("copy_file_range to it",
+		syscall(SYS_copy_file_range, both, NULL, log, NULL, 3L, 0));
 	copy = syscall(SYS_dup, log);
 	append(copy, "dup\n");
 	note_call("dup3", syscall(SYS_dup3, log, 40, O_CLOEXEC));
