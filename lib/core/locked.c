@@ -199,19 +199,21 @@ static int recover(struct sending *x)
 	struct nfsappend_op *op = x->op;
 	struct nfsappend_segment *s = op->seg;
 	struct nfsappend_state st;
-	int r = nfsappend_state_renew(op);
+	int renewed = nfsappend_state_renew(op), r;
 
-	if (r != 0)
-		return r;
+	/* ESTALE: renamed, and so not to be opened. The handle still serves to
+	 * find out about this record, or the program would write it again. */
+	if (renewed != 0 && renewed != -ESTALE)
+		return renewed;
 	st = nfsappend_slot_get(x->slot);
 	if (!st.in_doubt)
-		return NFSAPPEND_SEND_AGAIN;
+		return renewed != 0 ? renewed : NFSAPPEND_SEND_AGAIN;
 	s->pending_offset = st.offset;
 	s->pending_len = st.len;
 	r = nfsappend_op_settle(op, 0);
 	if (r > 0)
 		note(x, r == NFSAPPEND_IS_IN ? s->pending_len : 0);
-	return r;
+	return r > 0 && r != NFSAPPEND_IS_IN && renewed != 0 ? renewed : r;
 }
 
 /* The record is in, count bytes of it. */

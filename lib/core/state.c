@@ -77,6 +77,20 @@ static bool usable(const struct nfsappend_slot *slot)
 	return st.confirmed && !st.lost;
 }
 
+/* The name leads to another file by now. CLOSE empties the slot; what is in
+ * doubt stays noted there. */
+static void close_stranger(
+	struct nfsappend_op *op, const struct nfsappend_fh *fh)
+{
+	struct nfsappend_slot *slot = &op->seg->slot;
+	struct nfsappend_state st = nfsappend_slot_get(slot);
+	struct nfsappend_state left = {
+		.in_doubt = st.in_doubt, .offset = st.offset, .len = st.len};
+
+	nfsappend_state_close(op->file->key.server, &op->w, slot, fh);
+	nfsappend_slot_set(slot, &left);
+}
+
 int nfsappend_state_renew(struct nfsappend_op *op)
 {
 	struct nfsappend_file *f = op->file;
@@ -103,7 +117,7 @@ int nfsappend_state_renew(struct nfsappend_op *op)
 		r = -ESTALE;
 	if (r == 0 && (fh.len != f->key.fh.len ||
 			      memcmp(fh.data, f->key.fh.data, fh.len) != 0)) {
-		nfsappend_state_close(f->key.server, &op->w, slot, &fh);
+		close_stranger(op, &fh);
 		r = -ESTALE;
 	}
 	if (r == -ESTALE)

@@ -15,7 +15,8 @@
 
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-static struct nfsappend_placeholder good;
+static uint8_t good[8192];
+static size_t good_len;
 
 static void make_good(void)
 {
@@ -28,9 +29,11 @@ static void make_good(void)
 		.path = "/logs/log"};
 	int fd = nfsappend_placeholder_make(&p, O_APPEND);
 
-	if (fd < 0 || pread(fd, &good, sizeof good, 0) != sizeof good ||
-		nfsappend_placeholder_read(fd, &p) != 0)
+	ssize_t n = fd < 0 ? -1 : pread(fd, good, sizeof good, 0);
+
+	if (n <= 16 || nfsappend_placeholder_read(fd, &p) != 0)
 		abort();
+	good_len = (size_t)n;
 	nfsappend_placeholder_mark(fd);
 	if (!nfsappend_placeholder_marked(fd))
 		abort();
@@ -52,25 +55,27 @@ static void check(const struct nfsappend_placeholder *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct nfsappend_placeholder *p, bytes;
+	uint8_t bytes[sizeof good + 3];
+	struct nfsappend_placeholder *p;
+	size_t len;
 	int fd;
 
 	if (size < 3)
 		return 0;
-	if (good.size == 0)
+	if (good_len == 0)
 		make_good();
-	bytes = good;
+	memcpy(bytes, good, sizeof good);
+	len = good_len - 3 + data[0] % 7; /* 3: as it is */
 	for (size_t i = 3; i + 4 <= size; i += 4) {
 		/* 2 bytes of place, 2 of values */
-		size_t at = ((size_t)data[i] << 8 | data[i + 1]) % sizeof bytes;
+		size_t at = ((size_t)data[i] << 8 | data[i + 1]) % good_len;
 
-		memcpy((char *)&bytes + at, data + i + 2,
-			at + 2 <= sizeof bytes ? 2 : 1);
+		memcpy(bytes + at, data + i + 2, 2);
 	}
 	p = malloc(sizeof *p);
 	fd = memfd_create("fuzz", MFD_ALLOW_SEALING);
 	if (fd < 0 ||
-		write(fd, &bytes, sizeof bytes - data[0] % 3) < 0)
+		write(fd, bytes, len) < 0)
 		abort();
 	fcntl(fd, F_ADD_SEALS, data[1] % 8 == 0 ? 0 : SEALS);
 	if (data[1] & 8) { /* as a shell's redirection opens it again */

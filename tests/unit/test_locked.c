@@ -99,18 +99,57 @@ static void state_lost_and_a_prefix(void)
 	CHECK_FILE("first\none\none\ntwo\n");
 }
 
-/* ... and nothing can be found out: told, and not sent again. */
+/* ... and the file has another name by now, its own being free, or another
+ * file's: what can be found out of the record in doubt is, and the program is
+ * told of the rest. */
 static void state_lost_for_good(void)
 {
-	rig_start(NFSAPPEND_LOCKED);
-	CHECK_INT(rig_append("first\n"), 6);
-	FAKE(.op = FAKE_APPEND, .result = NFSAPPEND_LOST, .executed = true);
-	FAKE(.op = FAKE_APPEND, .at = 2, .result = NFSAPPEND_STATE_LOST);
-	FAKE(.op = FAKE_OPEN, .result = -ENOENT);
-	CHECK_INT(rig_append("record\n"), -ESTALE);
-	CHECK_HAS(rig_log(), "may be in the file");
-	CHECK_INT(rig_append("next\n"), 5);
-	CHECK_FILE("first\nrecord\nnext\n");
+	static const struct {
+		bool executed, replaced;
+		int error; /* of what would tell */
+		int result;
+	} cases[] = {
+		{true, false, 0, 7},
+		{false, false, 0, -ESTALE},
+		{true, false, -EIO, -EIO},
+		{true, true, 0, 7},
+		{false, true, 0, -ESTALE},
+	};
+
+	for (unsigned i = 0; i < UNIT_COUNT(cases); i++) {
+		const char *log;
+		struct nfsappend_fh top = fake_handle(0);
+
+		rig_again(NFSAPPEND_LOCKED);
+		unit_case("%u", i);
+		CHECK_INT(rig_append("first\n"), 6);
+		rig_log();
+		FAKE(.op = FAKE_APPEND, .result = NFSAPPEND_LOST,
+			.executed = cases[i].executed);
+		FAKE(.op = FAKE_APPEND, .at = 2,
+			.result = NFSAPPEND_STATE_LOST);
+		if (cases[i].replaced) {
+			fake_add(0, "another", NFSAPPEND_REG, 0644, 16);
+			nfsappend_file_name(rig_file, &top, "another");
+		} else {
+			FAKE(.op = FAKE_OPEN, .result = -ENOENT);
+		}
+		if (cases[i].error != 0)
+			FAKE(.op = FAKE_GETATTR, .result = cases[i].error);
+		CHECK_INT(rig_append("record\n"), cases[i].result);
+		log = rig_log();
+		if (cases[i].error != 0)
+			CHECK_HAS(log, "may be in the file");
+		else
+			CHECK_HAS_NOT(log, "may be in the file");
+		if (!cases[i].replaced)
+			CHECK_INT(rig_append("next\n"), 5);
+		CHECK_FILE(cases[i].replaced   ? cases[i].executed
+							 ? "first\nrecord\n"
+							 : "first\n"
+			   : cases[i].executed ? "first\nrecord\nnext\n"
+					       : "first\nnext\n");
+	}
 }
 
 static void timed_out(void)
