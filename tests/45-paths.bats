@@ -150,6 +150,37 @@ path() {
 	[[ $(cat "$SERVED/new") = b && $(cat "$SERVED/db/c") = c ]]
 }
 
+# rm -r link/ must not empty what the link leads to.
+@test "a slash behind the name of a link: the link is meant, as by the kernel" {
+	same_as_local sh -c 'mkdir @LOGS@/d; echo a >>@LOGS@/a; ln -s d @LOGS@/s
+		ln -s none @LOGS@/t; "$1" rmdir @LOGS@/s/ + unlink @LOGS@/s/ \
+		+ remove @LOGS@/s/ + rename @LOGS@/s/ @LOGS@/x + rename @LOGS@/a @LOGS@/s/ \
+		+ rename @LOGS@/d @LOGS@/s/ + mkdir @LOGS@/t/ 755 + mkdir @LOGS@/s/ 755 \
+		+ mkdir @LOGS@/a/ 755 + symlink x @LOGS@/t/ + link @LOGS@/a @LOGS@/t/ \
+		+ stat @LOGS@/s/ + open @LOGS@/s/ 0 + rename @LOGS@/a ""' sh \
+		"$PROGRAMS/prog_path"
+	[[ -d $SERVED/d && -L $SERVED/s && ! -e $SERVED/none ]]
+	run_shimmed "$PROGRAMS/prog_path" open "$LOGS/s/" 0102 + open "$LOGS/a/" 0102 \
+		+ open "$LOGS/x/" 0102
+	[[ $(grep -c EISDIR <<<"$output") -eq 3 ]]
+}
+
+@test "the working directory is not removed or renamed as ." {
+	same_as_local sh -c 'mkdir -p @LOGS@/d/e; cd @LOGS@/d/e; "$1" rmdir . + rmdir ./ \
+		+ remove . + unlink . + rename . ../x + rename ../e . + rename .. x \
+		+ rename none . + rename none x/y + rename none @LOGS@/none/x + rmdir ..
+		cd ..; "$1" rmdir ./e/. + rename e/. x + stat e' sh "$PROGRAMS/prog_path"
+	[[ -d $SERVED/d/e ]]
+}
+
+@test "open of a directory to truncate it, or to make one, is refused" {
+	same_as_local sh -c 'mkdir @LOGS@/d; "$1" open @LOGS@/d 01000 + open @LOGS@/d 02000 \
+		+ open @LOGS@/d 0100' sh "$PROGRAMS/prog_path"
+	# O_CREAT with O_DIRECTORY; Linux before 6.4 makes a file.
+	run_shimmed "$PROGRAMS/prog_path" open "$LOGS/new" 0200100
+	in_control || [[ $output = 'open EINVAL' && ! -e $SERVED/new ]]
+}
+
 @test "rename and link between the server and this host are EXDEV" {
 	in_control && skip 'needs the shim: it is all one disk'
 	touch local "$SERVED/x"
@@ -244,6 +275,83 @@ os.write(fd, b'6')"
 		one_message "$LOGS/pipe" EPERM
 	done
 	[[ -z $(ls -A "$SERVED") ]]
+}
+
+@test "mknod makes a regular file" {
+	same_as_local sh -c 'umask 027; "$1" mknod_file @LOGS@/x + stat @LOGS@/x' sh \
+		"$PROGRAMS/prog_path"
+	[[ $output = *'mknod 0'*'mknodat EEXIST'* ]]
+}
+
+@test "a socket, inotify and chroot are refused, each with one message" {
+	in_control && skip 'needs the shim: a local directory takes them'
+	local call
+	mkdir "$SERVED/d"
+	for call in 'bind EPERM' 'watch EOPNOTSUPP' 'chroot EPERM'; do
+		run_shimmed "$PROGRAMS/prog_path" "${call% *}" \
+			"$LOGS/$([[ $call = bind* ]] && echo socket || echo d)"
+		[[ $output = "$call" ]]
+		one_message "${call#* }"
+		# Not on this host's disk, if the folder is there, too.
+		(
+			LOGS=$BATS_TEST_TMPDIR/exists
+			mkdir -p "$LOGS/d"
+			run_shimmed "$PROGRAMS/prog_path" "${call% *}" \
+				"$LOGS/$([[ $call = bind* ]] && echo socket || echo d)"
+			[[ $output = "$call" && ! -e $LOGS/socket ]]
+		)
+	done
+}
+
+@test "pathconf and ftok" {
+	touch "$SERVED/x"
+	run_shimmed "$PROGRAMS/prog_path" limits "$LOGS/x" + limits "$LOGS" \
+		+ limits "$LOGS/none"
+	[[ $output = 'pathconf 255
+pathconf 4096
+ftok 0
+pathconf 255
+pathconf 4096
+ftok 0
+pathconf ENOENT
+pathconf ENOENT
+ftok ENOENT' ]]
+}
+
+@test "what /dev/stdout and /proc/self/fd/N name is the mapped file" {
+	same_as_local sh -c '"$1" stat /dev/stdout + statx /proc/self/fd/1 \
+		+ chmod /dev/fd/1 604 + chown /proc/self/fd/1 1 2 + truncate /dev/stdout 3 \
+		>>@LOGS@/x; stat -c "%a %u %g" @LOGS@/x' sh "$PROGRAMS/prog_path"
+	[[ $output = '604 1 2' ]]
+}
+
+@test "flags that the kernel does not know, a path relative to a file" {
+	same_as_local "$PYTHON" -c "import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+room = ctypes.create_string_buffer(256)
+fd = os.open('@LOGS@', os.O_RDONLY)
+file = os.open('@LOGS@/x', os.O_RDWR | os.O_CREAT)
+def call(name, *a):
+    ctypes.set_errno(0)
+    r = getattr(libc, name)(*a)
+    print(name, errno.errorcode.get(ctypes.get_errno(), r))
+call('statx', fd, b'x', 4, 0x7ff, room)
+call('statx', fd, b'x', 0, 0x80000000, room)
+call('statx', fd, b'x', 0x6000, 0x7ff, room)
+call('linkat', fd, b'x', fd, b'y', 0x4000)
+call('faccessat', fd, b'', 4, 0x1000)
+call('openat', file, b'x', 0)
+times = (ctypes.c_long * 4)(0, 0x3ffffffe, 0, 0x3ffffffe)
+call('utimensat', fd, b'none', times, 0)"
+}
+
+@test "a time that NFSv3 cannot tell becomes the nearest that it can" {
+	in_control && skip 'needs NFSv3'
+	touch "$SERVED/x" "$SERVED/y"
+	run_shimmed "$PYTHON" -c "import os
+os.utime('$LOGS/x', (-5, -6))
+os.utime('$LOGS/y', (5e9, 5e9))"
+	[[ $(stat -c '%X %Y' "$SERVED"/[xy]) = $'0 0\n4294967295 4294967295' ]]
 }
 
 # As on a kernel mount after another host has removed the file; where this host
@@ -378,4 +486,18 @@ realpath $LOGS/y 1" ]]
 		print syscall($unlink, "$d/d/y"), "\n";
 		print syscall($rmdir, "$d/d"), "\n"'
 	[[ $(uname -m) != x86_64 || $output = $'0\n1\n0\n0\n-1\n0\n0' ]]
+}
+
+@test "by syscall(2), what programs call for which their libc has no name" {
+	same_as_local "$PROGRAMS/prog_raw" @LOGS@
+	[[ $output = *'copied 5' ]]
+}
+
+@test "syscall(2) does nothing to a folder of this host that is mapped" {
+	in_control && skip 'needs the shim'
+	LOGS=$BATS_TEST_TMPDIR/exists
+	mkdir "$LOGS"
+	run_shimmed "$PROGRAMS/prog_raw" "$LOGS"
+	[[ $status -eq 0 && -e $SERVED/how && -z $(ls -A "$LOGS") ]]
+	LOGS=/nowhere
 }

@@ -209,3 +209,57 @@ except PermissionError:
 	run_shimmed sh -c 'sh "$LOGS/script"'
 	[[ $output = ran ]]
 }
+
+@test "a directory is opened again by /proc/self/fd" {
+	mkdir "$SERVED/d"
+	: >"$SERVED/d/x"
+	run_shimmed "$PYTHON" -c "import os
+fd = os.open('$LOGS/d', os.O_RDONLY)
+again = os.open('/proc/self/fd/%d' % fd, os.O_RDONLY | os.O_DIRECTORY)
+print(os.listdir(again), os.path.samestat(os.fstat(fd), os.fstat(again)))
+try: os.open('/dev/fd/%d' % fd, os.O_WRONLY)
+except IsADirectoryError: print('directory')"
+	[[ $status -eq 0 && $output = "['x'] True"$'\n'directory ]]
+}
+
+@test "posix_spawn in a mapped directory" {
+	same_as_local sh -c 'mkdir @LOGS@/d; : >>@LOGS@/d/x; ln -s d @LOGS@/s
+		cd @LOGS@ && "$1" spawn_in @LOGS@/d + spawn_in s + spawn_in / + spawn_in none' \
+		sh "$PROGRAMS/prog_path"
+	[[ $output = *"d"$'\n'x* ]]
+}
+
+@test "a map in a directory that is not on this host: mkdir -p and realpath" {
+	in_control && skip 'needs the shim'
+	LOGS=$LOGS/deep/er
+	mkdir "$SERVED/d"
+	run_shimmed sh -c 'mkdir -p "$LOGS/a/b" && ls "$LOGS" && realpath "$LOGS/d" &&
+		readlink -f "$LOGS/d" && cd "$LOGS/d" && cd ../.. && pwd && cd .. &&
+		ls deep/er && "$1" stat . + stat "$LOGS/../.." + access . w + mkdir deep 755 \
+		+ stat other + mkdir other 755' sh "$PROGRAMS/prog_path"
+	[[ $output = "a
+d
+$LOGS/d
+$LOGS/d
+${LOGS%/*}
+a
+d
+stat mode 40555"* && $(grep -c 'stat mode 40555 links 2' <<<"$output") -ge 2 ]]
+	[[ $output = *'access EACCES'*'mkdir EEXIST'*'stat ENOENT'*'mkdir ENOENT'* ]]
+	[[ -d $SERVED/a/b && ! -e ${LOGS%/deep/er} ]]
+}
+
+# The names of directories that are open are known up to 1,023 bytes.
+@test "a tree with paths of 3,500 bytes is walked and removed, by NFSv3 and v4" {
+	local url
+	for url in "$SHIM_URL" "$(server_url_v4 "export/$BATS_TEST_NUMBER")"; do
+		SHIM_URL=$url
+		same_as_local sh -c 'cd @LOGS@; name=$(printf %250s "" | tr " " n); i=0
+			while [ $((i += 1)) -le 14 ]; do
+				mkdir "$name" && cd "$name" || exit
+			done
+			: >x; cd @LOGS@; find . -name x | wc -c; cp -r "$name" copy
+			du -a copy | wc -l; rm -r copy "$name"' sh
+		[[ $output = $'3518\n15' ]]
+	done
+}

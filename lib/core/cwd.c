@@ -94,7 +94,8 @@ static void remove_all(char *path, size_t n)
 	}
 }
 
-static long enter_under(const char *parent, const char *path)
+/* A descriptor of a directory made under parent for path, and removed. */
+static long stand_in(const char *parent, const char *path)
 {
 	char full[PATH_MAX];
 	uint64_t id;
@@ -114,26 +115,20 @@ static long enter_under(const char *parent, const char *path)
 			      O_PATH | O_DIRECTORY | O_CLOEXEC, 0)
 		    : r;
 	remove_all(full, n);
-	if (fd < 0)
-		return fd;
-	r = nfsappend_sys(SYS_fchdir, fd, 0, 0, 0, 0, 0);
-	sys_close((int)fd);
-	return r;
+	return fd;
 }
 
-int nfsappend_cwd_enter(const char *path)
+int nfsappend_cwd_open(const char *path)
 {
 	const char *const parents[] = {nfsappend_config.runtime, "/dev/shm",
 		"/tmp", "/var/tmp", "/run"};
 	long r = -ENOENT;
 
-	/* Before the change: no thread may miss it. */
-	__atomic_store_n(&hint, MAYBE, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < sizeof parents / sizeof *parents; i++) {
 		if (parents[i] == NULL)
 			continue;
-		r = enter_under(parents[i], path);
-		if (r == 0 || r == -ENAMETOOLONG)
+		r = stand_in(parents[i], path);
+		if (r >= 0 || r == -ENAMETOOLONG)
 			return (int)r;
 	}
 	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_UNSUPPORTED,
@@ -142,4 +137,18 @@ int nfsappend_cwd_enter(const char *path)
 		"gets EACCES",
 		path);
 	return -EACCES;
+}
+
+int nfsappend_cwd_enter(const char *path)
+{
+	int fd = nfsappend_cwd_open(path);
+	long r;
+
+	if (fd < 0)
+		return fd;
+	/* Before the change: no thread may miss it. */
+	__atomic_store_n(&hint, MAYBE, __ATOMIC_RELAXED);
+	r = nfsappend_sys(SYS_fchdir, fd, 0, 0, 0, 0, 0);
+	sys_close(fd);
+	return (int)r;
 }

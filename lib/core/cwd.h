@@ -20,5 +20,7 @@ int nfsappend_cwd_path(char *out, size_t room);
 
 /* path: absolute, without links. 0 or -errno. */
 int nfsappend_cwd_enter(const char *path);
+/* The descriptor to give to fchdir() for it (O_CLOEXEC), or -errno. */
+int nfsappend_cwd_open(const char *path);
 
 #endif

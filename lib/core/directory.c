@@ -52,6 +52,29 @@ void nfsappend_directory_put(struct nfsappend_directory *d)
 	nfsappend_slab_give(&slab, d);
 }
 
+/* The placeholder and its entry. */
+static int make_descriptor(const struct nfsappend_placeholder *ph, int flags)
+{
+	struct nfsappend_directory *d;
+	struct nfsappend_open *open;
+	int fd, r;
+
+	r = nfsappend_directory_inherit(ph, &d);
+	if (r != 0)
+		return r;
+	fd = nfsappend_placeholder_make(ph, flags);
+	open = fd >= 0 ? nfsappend_open_directory(fd, ph->sync, d) : NULL;
+	if (open == NULL) {
+		nfsappend_directory_put(d);
+		if (fd < 0)
+			return fd;
+		sys_close(fd);
+		return -ENOMEM;
+	}
+	nfsappend_table_set(fd, open);
+	return fd;
+}
+
 int nfsappend_directory_open(const struct nfsappend_place *p, int flags)
 {
 	struct nfsappend_placeholder ph = {
@@ -65,25 +88,28 @@ int nfsappend_directory_open(const struct nfsappend_place *p, int flags)
 		.cred = p->server->cred,
 		.fh = p->fh,
 	};
-	struct nfsappend_directory *d;
-	struct nfsappend_open *open;
-	int fd, r;
 
 	ph.sharing = nfsappend_place_path(p, ph.path, sizeof ph.path) != 0;
-	r = nfsappend_directory_inherit(&ph, &d);
-	if (r != 0)
-		return r;
-	fd = nfsappend_placeholder_make(&ph, flags);
-	open = fd >= 0 ? nfsappend_open_directory(fd, ph.sync, d) : NULL;
-	if (open == NULL) {
-		nfsappend_directory_put(d);
-		if (fd < 0)
-			return fd;
-		sys_close(fd);
-		return -ENOMEM;
-	}
-	nfsappend_table_set(fd, open);
-	return fd;
+	return make_descriptor(&ph, flags);
+}
+
+int nfsappend_directory_again(const struct nfsappend_directory *d, int flags)
+{
+	struct nfsappend_placeholder ph = {
+		.directory = 1,
+		.accmode = O_RDONLY,
+		.sync = (uint32_t)(flags & O_DIRECTORY),
+		.sharing = d->cut,
+		.timeout_s = d->timeout_s,
+		.fileid = d->fileid,
+		.target = d->server->target,
+		.contact = d->server->contact,
+		.cred = d->server->cred,
+		.fh = d->fh,
+	};
+
+	memcpy(ph.path, d->path, sizeof ph.path);
+	return make_descriptor(&ph, flags);
 }
 
 bool nfsappend_directory_behind(int dirfd, struct nfsappend_directory *out)

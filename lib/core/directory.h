@@ -27,6 +27,8 @@ void nfsappend_directory_start(void);
 /* The directory that was found; flags as of open(2). A descriptor, entered
  * in the table, or -errno. */
 int nfsappend_directory_open(const struct nfsappend_place *, int flags);
+/* The same once more, by /proc/self/fd/N. */
+int nfsappend_directory_again(const struct nfsappend_directory *, int flags);
 /* The one that a placeholder speaks of. 0 or -errno. */
 int nfsappend_directory_inherit(const struct nfsappend_placeholder *,
 	struct nfsappend_directory **);

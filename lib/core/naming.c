@@ -24,9 +24,10 @@ static struct nfsappend_change change_of(struct nfsappend_pathcall *c)
 int nfsappend_path_mkdir(int dirfd, const char *path, mode_t mode)
 {
 	struct nfsappend_pathcall c;
-	int r = nfsappend_pathcall_begin(&c, dirfd, path, NFSAPPEND_MAY_LACK);
+	int r = nfsappend_pathcall_begin(&c, dirfd, path,
+		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
-	if (r == 0 && c.place->found) {
+	if (c.above || (r == 0 && c.place->found)) {
 		r = -EEXIST;
 	} else if (r == 0) {
 		struct nfsappend_change change = change_of(&c);
@@ -41,7 +42,8 @@ int nfsappend_path_mkdir(int dirfd, const char *path, mode_t mode)
 int nfsappend_path_symlink(const char *target, int dirfd, const char *path)
 {
 	struct nfsappend_pathcall c;
-	int r = nfsappend_pathcall_begin(&c, dirfd, path, NFSAPPEND_MAY_LACK);
+	int r = nfsappend_pathcall_begin(&c, dirfd, path,
+		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
 	if (r == 0 && c.place->found) {
 		r = -EEXIST;
@@ -57,7 +59,8 @@ int nfsappend_path_symlink(const char *target, int dirfd, const char *path)
 	return r;
 }
 
-/* Why DIR of a map, "." and ".." cannot be removed. */
+/* Why DIR of a map, "." and ".." cannot be removed. The walk has a name even
+ * for "." where the working directory is below a map. */
 static int refusal(const char *path)
 {
 	size_t n = strlen(path);
@@ -81,9 +84,10 @@ static int remove_found(struct nfsappend_pathcall *c, const char *path,
 
 	if (!directory && c->place->attr.type == NFSAPPEND_DIR)
 		return -EISDIR;
-	if (directory && c->place->attr.type != NFSAPPEND_DIR)
+	if ((directory || c->place->slash) &&
+		c->place->attr.type != NFSAPPEND_DIR)
 		return -ENOTDIR;
-	if (c->place->name[0] == '\0')
+	if (c->place->name[0] == '\0' || refusal(path) != -EBUSY)
 		return refusal(path);
 	if (!directory)
 		return nfsappend_settled_remove(&change);
@@ -94,7 +98,7 @@ static int remove_found(struct nfsappend_pathcall *c, const char *path,
 int nfsappend_path_unlink(int dirfd, const char *path, int flags)
 {
 	struct nfsappend_pathcall c;
-	int r = nfsappend_pathcall_begin(&c, dirfd, path, 0);
+	int r = nfsappend_pathcall_begin(&c, dirfd, path, NFSAPPEND_ITSELF);
 
 	if (r == 0)
 		r = remove_found(&c, path, flags & AT_REMOVEDIR);
@@ -122,7 +126,7 @@ static int pair_begin(struct pair *p, int from_dirfd, const char *from,
 {
 	int r = nfsappend_pathcall_begin(&p->from, from_dirfd, from, how);
 	int s = nfsappend_pathcall_begin(&p->to, to_dirfd, to,
-		NFSAPPEND_MAY_LACK);
+		NFSAPPEND_MAY_LACK | NFSAPPEND_ITSELF);
 
 	if (r == NFSAPPEND_NOT_OURS && s == NFSAPPEND_NOT_OURS)
 		return r;
@@ -130,6 +134,8 @@ static int pair_begin(struct pair *p, int from_dirfd, const char *from,
 		r = exists_here(from_dirfd, from);
 	if (r != 0)
 		return r;
+	if (s == NFSAPPEND_NOT_OURS && to[0] == '\0')
+		return -ENOENT;
 	if (s == NFSAPPEND_NOT_OURS || (s == 0 &&
 		p->from.place->map != p->to.place->map))
 		return -EXDEV;
@@ -157,6 +163,8 @@ static int check_rename(const struct nfsappend_place *from,
 
 	if (from->name[0] == '\0' || (to->found && to->name[0] == '\0'))
 		return -EBUSY;
+	if (!from->found)
+		return -ENOENT;
 	if (!directory && (from->slash || to->slash))
 		return -ENOTDIR;
 	if (!to->found)
@@ -172,8 +180,11 @@ int nfsappend_path_rename(int from_dirfd, const char *from, int to_dirfd,
 	const char *to)
 {
 	struct pair p;
-	int r = pair_begin(&p, from_dirfd, from, 0, to_dirfd, to);
+	int r = pair_begin(&p, from_dirfd, from,
+		NFSAPPEND_ITSELF | NFSAPPEND_MAY_LACK, to_dirfd, to);
 
+	if (r == 0 && (refusal(from) != -EBUSY || refusal(to) != -EBUSY))
+		r = -EBUSY; /* "." and ".." */
 	if (r == 0)
 		r = check_rename(p.from.place, p.to.place);
 	/* Two names of one file: POSIX leaves both. */
@@ -207,10 +218,10 @@ int nfsappend_path_link(int from_dirfd, const char *from, int to_dirfd,
 
 	if (r == 0 && p.to.place->found)
 		r = -EEXIST;
-	if (r == 0 && p.from.place->attr.type == NFSAPPEND_DIR)
-		r = -EPERM;
 	if (r == 0 && p.to.place->slash)
 		r = -ENOENT;
+	if (r == 0 && p.from.place->attr.type == NFSAPPEND_DIR)
+		r = -EPERM;
 	if (r == 0) {
 		struct nfsappend_change change = change_of(&p.from);
 

@@ -39,8 +39,6 @@ static int create(struct opening *o)
 	uint64_t verifier = 0;
 	int r;
 
-	if (p->slash)
-		return -EISDIR;
 	if (exclusive && nfsappend_sys(SYS_getrandom, (long)&verifier,
 				 sizeof verifier, GRND_NONBLOCK, 0, 0,
 				 0) != sizeof verifier)
@@ -115,7 +113,7 @@ static int check_found(struct opening *o)
 	if (p->attr.type == NFSAPPEND_LNK)
 		return -ELOOP; /* O_NOFOLLOW */
 	if (p->attr.type == NFSAPPEND_DIR)
-		return o->writes || o->flags & O_CREAT
+		return o->writes || o->flags & (O_CREAT | O_TRUNC)
 			? -EISDIR
 			: check_access(o, NFSAPPEND_ACCESS_READ);
 	if (o->flags & O_DIRECTORY)
@@ -137,14 +135,24 @@ static int check_found(struct opening *o)
 static int locate(struct opening *o, int dirfd, const char *path)
 {
 	struct nfsappend_place *p = o->place;
-	bool follow = !(o->flags & O_NOFOLLOW) &&
+	size_t n = strlen(path);
+	/* No file can be made of that name, whatever is there. */
+	bool slash = o->flags & O_CREAT && n > 0 && path[n - 1] == '/';
+	bool follow = !slash && !(o->flags & O_NOFOLLOW) &&
 		(o->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
-	int r = nfsappend_resolve(dirfd, path, follow, &o->w, p);
+	int r;
 
+	p->itself = slash;
+	r = nfsappend_resolve(dirfd, path, follow, &o->w, p);
 	if (p->map == NULL)
 		return NFSAPPEND_NOT_OURS;
+	/* The kernel's answer since 6.4; before, it made a file. */
+	if ((o->flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return -EINVAL;
 	if (r != 0)
 		return r;
+	if (slash)
+		return -EISDIR;
 	/* O_TMPFILE has the bit of O_DIRECTORY in it. */
 	if ((o->flags & O_TMPFILE) == O_TMPFILE)
 		return unsupported(o, "O_TMPFILE");
@@ -203,12 +211,10 @@ static int make_descriptor(struct opening *o, struct nfsappend_file *file)
 static void display_path(const struct nfsappend_place *p, const char *path,
 	bool found, char *out, size_t room)
 {
-	if (found)
-		nfsappend_place_path(p, out, room);
-	else if (path[0] == '/' || p->here[0] == '\0')
+	if (!found && (path[0] == '/' || p->here[0] == '\0'))
 		snprintf(out, room, "%s", path);
-	else
-		snprintf(out, room, "%s/%s", p->here, path);
+	else /* not found: as far as it was walked */
+		nfsappend_place_path(p, out, room);
 }
 
 /* What programs try and expect to fail goes without a message: a file that
@@ -216,8 +222,8 @@ static void display_path(const struct nfsappend_place *p, const char *path,
  * has had its own (N401). */
 static bool worth_telling(const struct opening *o, int error)
 {
-	if (error == -EOPNOTSUPP || error == -EEXIST || error == -ENAMETOOLONG || error == -ELOOP ||
-		!o->writes)
+	if (error == -EOPNOTSUPP || error == -EEXIST ||
+		error == -ENAMETOOLONG || error == -ELOOP || !o->writes)
 		return false;
 	/* Without a session, first contact has told. */
 	if (o->place->server == NULL || o->place->server->session == NULL)
@@ -329,6 +335,11 @@ int nfsappend_open_again(struct nfsappend_open *open, int flags)
 	struct opening o = {.flags = flags & ~(O_CREAT | O_EXCL)};
 	int r;
 
+	if (open->dir != NULL)
+		return (flags & O_ACCMODE) != O_RDONLY ||
+				flags & (O_CREAT | O_TRUNC)
+			? -EISDIR
+			: nfsappend_directory_again(open->dir, flags);
 	if (flags & O_DIRECTORY)
 		return -ENOTDIR;
 	if (flags & O_TRUNC) {

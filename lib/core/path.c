@@ -53,15 +53,34 @@ static const char *last_component(const char *path, size_t *len)
 
 bool nfsappend_path_ends_like_map(const char *path)
 {
-	size_t len;
+	size_t len, n;
 	const char *last = last_component(path, &len);
 
-	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
-		const struct nfsappend_map *map = &nfsappend_config.maps[i];
-		const char *name = strrchr(map->dir, '/') + 1;
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++)
+		for (const char *t = nfsappend_config.maps[i].dir; *t == '/';
+			t += n) {
+			n = strcspn(++t, "/");
+			if (n == len && memcmp(t, last, len) == 0)
+				return true;
+		}
+	return false;
+}
 
-		if (strlen(name) == len && memcmp(name, last, len) == 0)
-			return true;
+bool nfsappend_path_above_map(const char *path)
+{
+	struct statx stx;
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	for (unsigned i = 0; i < nfsappend_config.nmaps; i++) {
+		const char *dir = nfsappend_config.maps[i].dir;
+
+		if (strncmp(dir, path, n) == 0 && dir[n] == '/')
+			return sys_statx(AT_FDCWD, path,
+				       AT_SYMLINK_NOFOLLOW |
+					       AT_STATX_DONT_SYNC,
+				       STATX_TYPE, &stx) == -ENOENT;
 	}
 	return false;
 }
@@ -110,6 +129,9 @@ static int base(int dirfd, char *out, size_t room)
 		if (n < 0)
 			return n == -ENOENT ? -EBADF : (int)n;
 	}
+	/* A file of ours, not a directory; the kernel says so, too. */
+	if (dirfd != AT_FDCWD && n >= 7 && memcmp(out, "/memfd:", 7) == 0)
+		return -ENOTDIR;
 	/* "(unreachable)/x", "pipe:[1]": no place that a map could be at. */
 	if (n == 0 || out[0] != '/')
 		return -ENOENT;

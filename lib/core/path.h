@@ -35,9 +35,14 @@ static inline const struct nfsappend_map *nfsappend_path_match(
 	return NULL;
 }
 
-/* Is the last component that of a map's DIR? Then path may be DIR itself,
- * however it is spelled. No system call. */
+/* Is the last component one of a map's DIR? Then path may be DIR itself or a
+ * directory above it, however it is spelled. No system call. */
 bool nfsappend_path_ends_like_map(const char *path);
+
+/* Is path, absolute and without links, a directory above a map's DIR that is
+ * not on this host? It is answered for as an empty one of root's, so that
+ * mkdir -p and realpath find their way to DIR. */
+bool nfsappend_path_above_map(const char *path);
 
 /* The kernel said ENOENT: is the file just not there (its directory is), so
  * that no map can be behind the path? False: walk to find out. */

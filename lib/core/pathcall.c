@@ -38,14 +38,19 @@ int nfsappend_pathcall_begin(struct nfsappend_pathcall *c, int dirfd,
 
 	nfsappend_guard_enter(&c->guard);
 	nfsappend_wait_start(&c->w, NULL, nfsappend_config.timeout_s);
+	c->above = false;
 	c->place = nfsappend_place_new();
 	if (c->place == NULL)
 		return -ENOMEM;
 	c->place->real_ids = how & NFSAPPEND_REAL_IDS;
+	c->place->itself = how & NFSAPPEND_ITSELF;
 	r = nfsappend_resolve(dirfd, path, how & NFSAPPEND_FOLLOW, &c->w,
 		c->place);
-	if (c->place->map == NULL)
+	if (c->place->map == NULL) {
+		c->above = r == 0 &&
+			nfsappend_path_above_map(c->place->walk.rest);
 		return NFSAPPEND_NOT_OURS;
+	}
 	if (r == 0 && !c->place->found && !(how & NFSAPPEND_MAY_LACK))
 		r = -ENOENT;
 	return r;

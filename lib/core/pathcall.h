@@ -15,6 +15,9 @@ struct nfsappend_pathcall {
 	struct nfsappend_guard guard;
 	struct nfsappend_waiting w;
 	struct nfsappend_place *place;
+	/* With NFSAPPEND_NOT_OURS: a directory above a map that is not on
+	 * this host; its path is place->walk.rest. */
+	bool above;
 };
 
 /* How the path is meant; a missing file is -ENOENT unless it may be missing. */
@@ -22,6 +25,8 @@ enum {
 	NFSAPPEND_FOLLOW = 1,	   /* a link as the last component */
 	NFSAPPEND_MAY_LACK = 2,	   /* place->found tells */
 	NFSAPPEND_REAL_IDS = 4,	   /* as access(2): not the effective ones */
+	NFSAPPEND_ITSELF = 8,	   /* what is made, removed or renamed: the
+				    * name, even with a slash behind it */
 };
 
 /* 0 or -errno: the path is under a map; NFSAPPEND_NOT_OURS. End it whatever

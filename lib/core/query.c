@@ -3,9 +3,32 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/query.h"
+
+/* A number for a directory that is nowhere. */
+static uint64_t number_of(const char *path)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path != '\0'; path++)
+		if (path[0] != '/' || path[1] != '\0')
+			h = (h ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+/* The path of c->above. */
+static int path_above(const struct nfsappend_pathcall *c, char *out)
+{
+	size_t n = strlen(c->place->walk.rest);
+
+	memcpy(out, c->place->walk.rest, n + 1);
+	while (n > 1 && out[n - 1] == '/')
+		out[--n] = '\0';
+	return 0;
+}
 
 int nfsappend_path_getattr(int dirfd, const char *path, bool follow,
 	struct nfsappend_attr *attr, uint64_t *device)
@@ -17,6 +40,14 @@ int nfsappend_path_getattr(int dirfd, const char *path, bool follow,
 	if (r == 0) {
 		*attr = c.place->attr;
 		*device = nfsappend_server_device(c.place->server, attr);
+	}
+	if (c.above) {
+		*attr = (struct nfsappend_attr){.type = NFSAPPEND_DIR,
+			.mode = 0555,
+			.nlink = 2,
+			.fileid = number_of(c.place->walk.rest)};
+		*device = makedev(0xe00, 0);
+		r = 0;
 	}
 	nfsappend_pathcall_end(&c);
 	return r;
@@ -46,7 +77,9 @@ int nfsappend_path_access(int dirfd, const char *path, int mode, int flags)
 		(flags & AT_SYMLINK_NOFOLLOW ? 0 : NFSAPPEND_FOLLOW) |
 			(flags & AT_EACCESS ? 0 : NFSAPPEND_REAL_IDS));
 
-	if (r == 0 && mode != F_OK) {
+	if (c.above)
+		r = mode & W_OK ? -EACCES : 0;
+	if (r == 0 && !c.above && mode != F_OK) {
 		asked = access_bits(mode, c.place->attr.type == NFSAPPEND_DIR);
 		NFSAPPEND_CALL(c.place->server, &c.w, r, access, &c.place->fh,
 			asked, &granted);
@@ -63,6 +96,8 @@ ssize_t nfsappend_path_readlink(int dirfd, const char *path, char *buf,
 	struct nfsappend_pathcall c;
 	ssize_t r = nfsappend_pathcall_begin(&c, dirfd, path, 0);
 
+	if (c.above)
+		r = -EINVAL;
 	if (r == 0 && (c.place->attr.type != NFSAPPEND_LNK || room == 0 ||
 			      room > SSIZE_MAX))
 		r = -EINVAL;
@@ -117,6 +152,8 @@ int nfsappend_path_real(const char *path, char *out)
 
 	if (r == 0)
 		r = nfsappend_place_path(c.place, out, PATH_MAX);
+	if (c.above)
+		r = path_above(&c, out);
 	nfsappend_pathcall_end(&c);
 	return r;
 }
@@ -136,6 +173,8 @@ int nfsappend_path_enterable(const char *path, char *out)
 		r = -EACCES;
 	if (r == 0)
 		r = nfsappend_place_path(c.place, out, PATH_MAX);
+	if (c.above)
+		r = path_above(&c, out);
 	nfsappend_pathcall_end(&c);
 	return r;
 }

@@ -156,6 +156,26 @@ static int look_up(struct nfsappend_waiting *w, struct nfsappend_place *p)
 	return r;
 }
 
+/* To the parent of the directory at the bottom of the stack. Its path is too
+ * long to be known, but where it reaches the map's DIR. */
+static int climb(struct nfsappend_waiting *w, struct nfsappend_place *p)
+{
+	const struct nfsappend_fh *root = &p->server->contact.root;
+	int r;
+
+	NFSAPPEND_CALL(p->server, w, r, lookup, &p->stack[0], "..", &p->fh,
+		&p->attr);
+	if (r != 0)
+		return r;
+	p->stack[0] = p->fh;
+	if (p->fh.len == root->len &&
+		memcmp(p->fh.data, root->data, root->len) == 0) {
+		strcpy(p->here, p->map->dir);
+		p->cut = false;
+	}
+	return 0;
+}
+
 /* walk.rest, from the directory at the bottom of the stack, which is here.
  * DONE, RESTART or -errno. */
 static int walk_remote(bool follow, struct nfsappend_waiting *w,
@@ -192,8 +212,13 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 				s = rest;
 				continue;
 			}
-			if (p->cut)
-				return -ENAMETOOLONG;
+			if (p->cut) {
+				r = climb(w, p);
+				if (r != 0)
+					return r;
+				s = rest;
+				continue;
+			}
 			return restart(p, p->here,
 				(int)(strrchr(p->here, '/') - p->here), rest);
 		}
@@ -212,7 +237,8 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		if (r != 0)
 			return r;
 		if (p->attr.type == NFSAPPEND_LNK &&
-			(follow || *rest != '\0' || p->slash)) {
+			(follow || *rest != '\0' ||
+				(p->slash && !p->itself))) {
 			r = follow_link(w, p, rest);
 			if (r != DONE)
 				return r;
@@ -221,7 +247,8 @@ static int walk_remote(bool follow, struct nfsappend_waiting *w,
 		}
 		if (*rest == '\0') {
 			p->dir = p->stack[p->depth];
-			return p->slash && p->attr.type != NFSAPPEND_DIR
+			return p->slash && !p->itself &&
+					p->attr.type != NFSAPPEND_DIR
 				? -ENOTDIR
 				: DONE;
 		}

@@ -19,6 +19,7 @@ struct nfsappend_place {
 	bool found;
 	bool slash; /* the path ended in '/': it must be a directory */
 	bool real_ids; /* in: ask as the real user, not the effective one */
+	bool itself;   /* in: a last link is meant even with a slash behind */
 	struct nfsappend_fh fh;
 	struct nfsappend_attr attr;
 

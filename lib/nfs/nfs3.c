@@ -26,6 +26,14 @@ int nfsappend_nfs3_getattr(struct nfsappend_session *s,
 		&NFSAPPEND_CALL3(GETATTR, &args, nfsappend_getattr3, attr));
 }
 
+/* The years from 1970 to 2106, to which the kernel's client holds, too. */
+static u_int seconds_of(const struct timespec *t)
+{
+	if (t->tv_sec < 0)
+		return 0;
+	return t->tv_sec > UINT32_MAX ? UINT32_MAX : (u_int)t->tv_sec;
+}
+
 int nfsappend_nfs3_setattr(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *fh,
 	unsigned set, const struct nfsappend_attr *attr)
@@ -44,12 +52,12 @@ int nfsappend_nfs3_setattr(struct nfsappend_session *s,
 	a->atime.set_it = set & NFSAPPEND_SET_ATIME ? SET_TO_CLIENT_TIME
 		: set & NFSAPPEND_SET_ATIME_NOW	    ? SET_TO_SERVER_TIME
 						    : DONT_CHANGE;
-	a->atime.set_atime_u.atime.seconds = (u_int)attr->atime.tv_sec;
+	a->atime.set_atime_u.atime.seconds = seconds_of(&attr->atime);
 	a->atime.set_atime_u.atime.nseconds = (u_int)attr->atime.tv_nsec;
 	a->mtime.set_it = set & NFSAPPEND_SET_MTIME ? SET_TO_CLIENT_TIME
 		: set & NFSAPPEND_SET_MTIME_NOW	    ? SET_TO_SERVER_TIME
 						    : DONT_CHANGE;
-	a->mtime.set_mtime_u.mtime.seconds = (u_int)attr->mtime.tv_sec;
+	a->mtime.set_mtime_u.mtime.seconds = seconds_of(&attr->mtime);
 	a->mtime.set_mtime_u.mtime.nseconds = (u_int)attr->mtime.tv_nsec;
 	return nfsappend_exchange(s, wait,
 		&NFSAPPEND_CALL3(SETATTR, &args, nfsappend_status3, NULL));

@@ -67,6 +67,7 @@ int nfsappend_nfs4_setattr(struct nfsappend_session *s,
 }
 
 struct found {
+	uint32_t op;
 	struct nfsappend_fh *fh;
 	struct nfsappend_attr *attr;
 };
@@ -74,7 +75,7 @@ struct found {
 static int decode_lookup(struct nfsappend_results *results, void *out)
 {
 	struct found *f = out;
-	int e = expect(results, NFSAPPEND_OP_LOOKUP);
+	int e = expect(results, f->op);
 
 	if (e == 0)
 		e = nfsappend_expect(results, NFSAPPEND_OP_GETFH);
@@ -91,7 +92,9 @@ int nfsappend_nfs4_lookup(struct nfsappend_session *s,
 	struct nfsappend_wait *wait, const struct nfsappend_fh *dir,
 	const char *name, struct nfsappend_fh *fh, struct nfsappend_attr *attr)
 {
-	struct found f = {fh, attr};
+	struct found f = {strcmp(name, "..") == 0 ? NFSAPPEND_OP_LOOKUPP
+						  : NFSAPPEND_OP_LOOKUP,
+		fh, attr};
 	struct nfsappend_ops o;
 
 	begin(&o, dir);

@@ -93,6 +93,10 @@ void nfsappend_op_putfh(struct nfsappend_ops *o, const struct nfsappend_fh *fh)
 
 void nfsappend_op_lookup(struct nfsappend_ops *o, const char *name)
 {
+	if (strcmp(name, "..") == 0) {
+		nfsappend_op(o, NFSAPPEND_OP_LOOKUPP);
+		return;
+	}
 	nfsappend_op(o, NFSAPPEND_OP_LOOKUP);
 	nfsappend_put_opaque(o, name, (uint32_t)strlen(name));
 }

@@ -15,6 +15,8 @@ static int access_path(int dirfd, const char *path, int mode, int flags)
 	if (mode & ~MODES ||
 		flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
+	if (flags & AT_EMPTY_PATH && path[0] == '\0')
+		path = "."; /* dirfd itself, if it is a directory */
 	return nfsappend_path_access(dirfd, path, mode, flags);
 }
 

@@ -137,6 +137,14 @@ NFSAPPEND_HOOK int renameat2(int from_fd, const char *from, int to_fd,
 		NFSAPPEND_REAL(renameat2)(from_fd, from, to_fd, to, flags));
 }
 
+static int link_at(int from_fd, const char *from, int to_fd, const char *to,
+	int flags)
+{
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	return nfsappend_path_link(from_fd, from, to_fd, to, flags);
+}
+
 NFSAPPEND_HOOK int link(const char *from, const char *to)
 {
 	NFSAPPEND_PATHS_CALL(AT_FDCWD, from, AT_FDCWD, to,
@@ -148,7 +156,7 @@ NFSAPPEND_HOOK int linkat(int from_fd, const char *from, int to_fd,
 	const char *to, int flags)
 {
 	NFSAPPEND_PATHS_CALL(from_fd, from, to_fd, to,
-		nfsappend_path_link(from_fd, from, to_fd, to, flags),
+		link_at(from_fd, from, to_fd, to, flags),
 		NFSAPPEND_REAL(linkat)(from_fd, from, to_fd, to, flags));
 }
 
@@ -167,10 +175,16 @@ NFSAPPEND_HOOK int symlinkat(const char *target, int dirfd, const char *path)
 }
 
 /* A pipe or a device would be this host's alone, and of no use to others. */
-static int refuse_node(int dirfd, const char *path)
+static int make_node(int dirfd, const char *path, mode_t mode)
 {
-	int r = nfsappend_path_exists(dirfd, path, false);
+	int r;
 
+	if (S_ISREG(mode) || (mode & S_IFMT) == 0) {
+		r = nfsappend_open_path(dirfd, path,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 07777);
+		return r >= 0 ? close(r) : r;
+	}
+	r = nfsappend_path_exists(dirfd, path, false);
 	if (r == 0)
 		return -EEXIST;
 	if (r != -ENOENT)
@@ -184,13 +198,15 @@ static int refuse_node(int dirfd, const char *path)
 
 NFSAPPEND_HOOK int mkfifo(const char *path, mode_t mode)
 {
-	NFSAPPEND_PATH_CALL(AT_FDCWD, path, true, refuse_node(AT_FDCWD, path),
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, true,
+		make_node(AT_FDCWD, path, S_IFIFO),
 		NFSAPPEND_REAL(mkfifo)(path, mode));
 }
 
 NFSAPPEND_HOOK int mkfifoat(int dirfd, const char *path, mode_t mode)
 {
-	NFSAPPEND_PATH_CALL(dirfd, path, true, refuse_node(dirfd, path),
+	NFSAPPEND_PATH_CALL(dirfd, path, true,
+		make_node(dirfd, path, S_IFIFO),
 		NFSAPPEND_REAL(mkfifoat)(dirfd, path, mode));
 }
 
@@ -204,7 +220,8 @@ static int real_mknodat(int dirfd, const char *path, mode_t mode, dev_t dev)
 
 NFSAPPEND_HOOK int mknodat(int dirfd, const char *path, mode_t mode, dev_t dev)
 {
-	NFSAPPEND_PATH_CALL(dirfd, path, true, refuse_node(dirfd, path),
+	NFSAPPEND_PATH_CALL(dirfd, path, true,
+		make_node(dirfd, path, mode),
 		real_mknodat(dirfd, path, mode, dev));
 }
 
@@ -216,13 +233,15 @@ NFSAPPEND_HOOK int mknod(const char *path, mode_t mode, dev_t dev)
 NFSAPPEND_HOOK int __xmknod(int version, const char *path, mode_t mode,
 	dev_t *dev)
 {
-	NFSAPPEND_PATH_CALL(AT_FDCWD, path, true, refuse_node(AT_FDCWD, path),
+	NFSAPPEND_PATH_CALL(AT_FDCWD, path, true,
+		make_node(AT_FDCWD, path, mode),
 		NFSAPPEND_REAL(__xmknod)(version, path, mode, dev));
 }
 
 NFSAPPEND_HOOK int __xmknodat(int version, int dirfd, const char *path,
 	mode_t mode, dev_t *dev)
 {
-	NFSAPPEND_PATH_CALL(dirfd, path, true, refuse_node(dirfd, path),
+	NFSAPPEND_PATH_CALL(dirfd, path, true,
+		make_node(dirfd, path, mode),
 		NFSAPPEND_REAL(__xmknodat)(version, dirfd, path, mode, dev));
 }

@@ -19,37 +19,11 @@ extern int __open64_2(const char *, int);
 extern int __openat_2(int, const char *, int);
 extern int __openat64_2(int, const char *, int);
 
-/* The number that /dev/stdout, /dev/fd/N or /proc/self/fd/N stands for. */
-static int descriptor_named(const char *path)
-{
-	static const char *const names[] = {"/dev/stdin", "/dev/stdout",
-		"/dev/stderr"};
-	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/",
-		"/proc/thread-self/fd/"};
-	int n = 0;
-
-	for (int i = 0; i < 3; i++) {
-		size_t len = strlen(folders[i]);
-
-		if (strcmp(path, names[i]) == 0)
-			return i;
-		if (strncmp(path, folders[i], len) != 0)
-			continue;
-		path += len;
-		if (*path == '\0')
-			return -1;
-		for (; *path >= '0' && *path <= '9' && n < 1 << 20; path++)
-			n = n * 10 + (*path - '0');
-		return *path == '\0' ? n : -1;
-	}
-	return -1;
-}
-
 /* The same file once more, if that number is one of ours. */
 static bool opens_again(const char *path, int flags, int *result)
 {
 	struct nfsappend_use use;
-	int fd = descriptor_named(path);
+	int fd = nfsappend_path_descriptor(path);
 
 	/* On a kernel mount it is a path like any other. */
 	if (fd < 0 || !nfsappend_use_begin_mapped(&use, fd))

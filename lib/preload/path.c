@@ -10,6 +10,34 @@
 #include "core/pathcall.h"
 #include "preload/path.h"
 
+int nfsappend_path_descriptor(const char *path)
+{
+	static const char *const names[] = {"/dev/stdin", "/dev/stdout",
+		"/dev/stderr"};
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/",
+		"/proc/thread-self/fd/"};
+	int n = 0;
+
+	if (!nfsappend_active || nfsappend_depth != 0 || path == NULL ||
+		!nfsappend_path_of_descriptor(path))
+		return -1;
+	for (int i = 0; i < 3; i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strcmp(path, names[i]) == 0)
+			return i;
+		if (strncmp(path, folders[i], len) != 0)
+			continue;
+		path += len;
+		if (*path == '\0')
+			return -1;
+		for (; *path >= '0' && *path <= '9' && n < 1 << 20; path++)
+			n = n * 10 + (*path - '0');
+		return *path == '\0' ? n : -1;
+	}
+	return -1;
+}
+
 static bool maps(const char *path)
 {
 	return nfsappend_active && nfsappend_depth == 0 && path != NULL &&

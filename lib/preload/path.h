@@ -30,6 +30,8 @@ static inline bool nfsappend_path_of_descriptor(const char *path)
 			strncmp(path + 5, "shm/", 4) != 0;
 	return path[1] == 'p' && strncmp(path, "/proc/", 6) == 0;
 }
+/* The number that it names, ours or not, or -1. */
+int nfsappend_path_descriptor(const char *path);
 
 /* Does the path begin below a map, or is it relative to a directory there?
  * It may still lead out of it. */

@@ -12,6 +12,15 @@
 #include "preload/path.h"
 #include "preload/times.h"
 
+/* fd of ours that the path names (/dev/stdout, /proc/self/fd/N), or -1: the
+ * kernel would change the placeholder. */
+static int named(const char *path)
+{
+	int fd = nfsappend_path_descriptor(path);
+
+	return fd >= 0 && !nfsappend_table_unmanaged(fd) ? fd : -1;
+}
+
 static int chmod_path(int dirfd, const char *path, mode_t mode, int flags)
 {
 	struct nfsappend_attr a = {.mode = mode & 07777};
@@ -24,6 +33,10 @@ static int chmod_path(int dirfd, const char *path, mode_t mode, int flags)
 
 NFSAPPEND_HOOK int chmod(const char *path, mode_t mode)
 {
+	int fd = named(path);
+
+	if (fd >= 0)
+		return fchmod(fd, mode);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		chmod_path(AT_FDCWD, path, mode, 0),
 		NFSAPPEND_REAL(chmod)(path, mode));
@@ -39,6 +52,10 @@ NFSAPPEND_HOOK int lchmod(const char *path, mode_t mode)
 NFSAPPEND_HOOK int fchmodat(int dirfd, const char *path, mode_t mode,
 	int flags)
 {
+	int fd = named(path);
+
+	if (fd >= 0 && flags == 0)
+		return fchmod(fd, mode);
 	NFSAPPEND_PATH_CALL(dirfd, path, false,
 		chmod_path(dirfd, path, mode, flags),
 		NFSAPPEND_REAL(fchmodat)(dirfd, path, mode, flags));
@@ -59,6 +76,10 @@ static int chown_path(int dirfd, const char *path, uid_t uid, gid_t gid,
 
 NFSAPPEND_HOOK int chown(const char *path, uid_t uid, gid_t gid)
 {
+	int fd = named(path);
+
+	if (fd >= 0)
+		return fchown(fd, uid, gid);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		chown_path(AT_FDCWD, path, uid, gid, 0),
 		NFSAPPEND_REAL(chown)(path, uid, gid));
@@ -77,6 +98,8 @@ NFSAPPEND_HOOK int fchownat(int dirfd, const char *path, uid_t uid, gid_t gid,
 	if (flags & AT_EMPTY_PATH && path[0] == '\0' &&
 		nfsappend_may_be_ours(dirfd))
 		return fchown(dirfd, uid, gid);
+	if (!(flags & AT_SYMLINK_NOFOLLOW) && named(path) >= 0)
+		return fchown(named(path), uid, gid);
 	NFSAPPEND_PATH_CALL(dirfd, path, false,
 		chown_path(dirfd, path, uid, gid, flags),
 		NFSAPPEND_REAL(fchownat)(dirfd, path, uid, gid, flags));
@@ -132,6 +155,8 @@ static int times_path(int dirfd, const char *path,
 	struct nfsappend_attr a = {0};
 	int set = nfsappend_times(times, &a);
 
+	if (set == 0) /* both UTIME_OMIT: the kernel does not even look */
+		return 0;
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
 	if (set < 0) { /* the kernel looks for the file first */
@@ -151,6 +176,8 @@ NFSAPPEND_HOOK int utimensat(int dirfd, const char *path,
 	if (flags & AT_EMPTY_PATH && path[0] == '\0' &&
 		nfsappend_may_be_ours(dirfd))
 		return futimens(dirfd, times);
+	if (!(flags & AT_SYMLINK_NOFOLLOW) && named(path) >= 0)
+		return futimens(named(path), times);
 	NFSAPPEND_PATH_CALL(dirfd, path, false,
 		times_path(dirfd, path, times, flags),
 		NFSAPPEND_REAL(utimensat)(dirfd, path, times, flags));
@@ -200,6 +227,10 @@ NFSAPPEND_HOOK int futimesat(int dirfd, const char *path,
 
 NFSAPPEND_HOOK int truncate(const char *path, off_t length)
 {
+	int fd = named(path);
+
+	if (fd >= 0)
+		return ftruncate(fd, length);
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		nfsappend_path_truncate(path, length),
 		NFSAPPEND_REAL(truncate)(path, length));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix_spawn_file_actions_addopen(): the open happens inside libc, in the
- * child, where no hook sees it. A mapped path is opened here instead, at
- * once, and the child gets a dup2() of it. It is closed when the actions are
- * destroyed.
+ * posix_spawn_file_actions_addopen() and _addchdir_np(): the open or chdir
+ * happens inside libc, in the child, where no hook sees it. A mapped path is
+ * opened here instead, at once, and the child gets a dup2() or fchdir() of
+ * it. It is closed when the actions are destroyed.
  */
 #include "config.h"
 
@@ -12,9 +12,12 @@
 #include <stdatomic.h>
 
 #include "core/config_env.h"
-#include "core/path.h"
+#include "core/cwd.h"
+#include "core/directory.h"
+#include "core/query.h"
 #include "preload/hook.h"
 #include "preload/open.h"
+#include "preload/path.h"
 
 #define OPENED_MAX 256
 
@@ -75,6 +78,67 @@ NFSAPPEND_HOOK int posix_spawn_file_actions_addopen(
 		r = posix_spawn_file_actions_adddup2(actions, ours, fd);
 	else if (ours >= 0)
 		close(ours);
+	errno = saved;
+	return r;
+}
+
+/* fd: of the directory to stand in for a mapped one, or -errno. */
+static int change_to(posix_spawn_file_actions_t *actions, int fd)
+{
+	if (fd >= 0)
+		fd = out_of_the_way(fd);
+	else
+		errno = -fd;
+	if (fd < 0)
+		return errno;
+	if (keep(actions, fd))
+		return NFSAPPEND_REAL(posix_spawn_file_actions_addfchdir_np)(
+			actions, fd);
+	close(fd);
+	return ENOMEM;
+}
+
+NFSAPPEND_HOOK int posix_spawn_file_actions_addchdir_np(
+	posix_spawn_file_actions_t *actions, const char *path)
+{
+	char real[PATH_MAX];
+	int saved = errno, r = NFSAPPEND_NOT_OURS;
+
+	if (nfsappend_active && nfsappend_depth == 0 && nfsappend_start() &&
+		nfsappend_config.nmaps > 0)
+		r = nfsappend_path_enterable(path, real);
+	if (r == 0)
+		r = change_to(actions, nfsappend_cwd_open(real));
+	else if (r == -ENOENT) /* for the spawn to find */
+		r = NFSAPPEND_REAL(posix_spawn_file_actions_addchdir_np)(
+			actions, "/proc/self/no such file");
+	else if (r != NFSAPPEND_NOT_OURS)
+		r = -r;
+	else
+		r = NFSAPPEND_REAL(posix_spawn_file_actions_addchdir_np)(
+			actions, NFSAPPEND_PATH_OUT(AT_FDCWD, path));
+	errno = saved;
+	return r;
+}
+
+NFSAPPEND_HOOK int posix_spawn_file_actions_addfchdir_np(
+	posix_spawn_file_actions_t *actions, int fd)
+{
+	struct nfsappend_use use;
+	int saved = errno, r;
+
+	if (!nfsappend_use_begin(&use, fd))
+		return NFSAPPEND_REAL(posix_spawn_file_actions_addfchdir_np)(
+			actions, fd);
+	r = use.error;
+	if (r == 0 && use.open->dir == NULL)
+		r = -ENOTDIR;
+	if (r == 0)
+		r = use.open->dir->cut
+			? -ENAMETOOLONG
+			: nfsappend_cwd_open(use.open->dir->path);
+	nfsappend_use_end(&use);
+	r = change_to(actions, r);
 	errno = saved;
 	return r;
 }

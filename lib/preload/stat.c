@@ -125,13 +125,28 @@ bool nfsappend_stat_descriptor(int fd, struct stat *st, int *result)
 	return true;
 }
 
+/* /dev/stdout and /proc/self/fd/N, where one of ours has that number. */
+static bool stat_named(const char *path, int flags, struct stat *st, int *r)
+{
+	int fd = nfsappend_path_descriptor(path);
+
+	return fd >= 0 && !(flags & AT_SYMLINK_NOFOLLOW) &&
+		nfsappend_stat_descriptor(fd, st, r);
+}
+
+#define STAT_FLAGS                                                             \
+	(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH |               \
+		AT_STATX_SYNC_TYPE)
+
 static int stat_path(int dirfd, const char *path, int flags, struct stat *st)
 {
 	struct nfsappend_attr a;
 	uint64_t device;
-	int r = nfsappend_path_getattr(dirfd, path,
-		!(flags & AT_SYMLINK_NOFOLLOW), &a, &device);
+	int r = -EINVAL;
 
+	if (!(flags & ~STAT_FLAGS))
+		r = nfsappend_path_getattr(dirfd, path,
+			!(flags & AT_SYMLINK_NOFOLLOW), &a, &device);
 	if (r == 0)
 		fill_stat(&a, device, st);
 	return r;
@@ -230,6 +245,10 @@ static int real_fstatat(int fd, const char *path, struct stat *st, int flags)
 
 NFSAPPEND_HOOK int stat(const char *path, struct stat *st)
 {
+	int r;
+
+	if (stat_named(path, 0, st, &r))
+		return r;
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		stat_path(AT_FDCWD, path, 0, st), real_stat(path, st));
 }
@@ -270,6 +289,8 @@ NFSAPPEND_HOOK int fstatat(int fd, const char *path, struct stat *st,
 
 	if (of_descriptor(path, flags) && nfsappend_stat_descriptor(fd, st, &r))
 		return r;
+	if (stat_named(path, flags, st, &r))
+		return r;
 	NFSAPPEND_PATH_CALL(fd, path, false, stat_path(fd, path, flags, st),
 		real_fstatat(fd, path, st, flags));
 }
@@ -282,6 +303,10 @@ NFSAPPEND_HOOK int fstatat64(int fd, const char *path, struct stat64 *st,
 
 NFSAPPEND_HOOK int __xstat(int version, const char *path, struct stat *st)
 {
+	int r;
+
+	if (stat_named(path, 0, st, &r))
+		return r;
 	NFSAPPEND_PATH_CALL(AT_FDCWD, path, false,
 		stat_path(AT_FDCWD, path, 0, st),
 		appended_stat(NFSAPPEND_REAL(__xstat)(version, path, st), st));
@@ -325,6 +350,8 @@ NFSAPPEND_HOOK int __fxstatat(int version, int fd, const char *path,
 
 	if (of_descriptor(path, flags) && nfsappend_stat_descriptor(fd, st, &r))
 		return r;
+	if (stat_named(path, flags, st, &r))
+		return r;
 	NFSAPPEND_PATH_CALL(fd, path, false, stat_path(fd, path, flags, st),
 		appended_stat(NFSAPPEND_REAL(__fxstatat)(version, fd, path, st,
 				      flags),
@@ -337,14 +364,18 @@ NFSAPPEND_HOOK int __fxstatat64(int version, int fd, const char *path,
 	return __fxstatat(version, fd, path, (struct stat *)st, flags);
 }
 
-static int statx_path(int dirfd, const char *path, int flags,
+static int statx_path(int dirfd, const char *path, int flags, unsigned mask,
 	struct statx *stx)
 {
 	struct nfsappend_attr a;
 	uint64_t device;
-	int r = nfsappend_path_getattr(dirfd, path,
-		!(flags & AT_SYMLINK_NOFOLLOW), &a, &device);
+	int r;
 
+	if (mask & STATX__RESERVED || flags & ~STAT_FLAGS ||
+		(flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)
+		return -EINVAL;
+	r = nfsappend_path_getattr(dirfd, path,
+		!(flags & AT_SYMLINK_NOFOLLOW), &a, &device);
 	if (r == 0)
 		fill_statx(&a, device, stx);
 	return r;
@@ -356,17 +387,21 @@ NFSAPPEND_HOOK int statx(int fd, const char *path, int flags, unsigned mask,
 	struct nfsappend_attr a;
 	uint64_t device;
 	uint32_t blksize;
-	int r;
+	int r, named = nfsappend_path_descriptor(path);
 
-	if (of_descriptor(path, flags) &&
-		attr_of_descriptor(fd, &a, &device, &blksize, &r)) {
+	if (named >= 0 && flags & AT_SYMLINK_NOFOLLOW)
+		named = -1;
+	if ((named >= 0 || of_descriptor(path, flags)) &&
+		attr_of_descriptor(named >= 0 ? named : fd, &a, &device,
+			&blksize, &r)) {
 		if (r == 0) {
 			fill_statx(&a, device, stx);
 			stx->stx_blksize = blksize;
 		}
 		return (int)nfsappend_result(r);
 	}
-	NFSAPPEND_PATH_CALL(fd, path, false, statx_path(fd, path, flags, stx),
+	NFSAPPEND_PATH_CALL(fd, path, false,
+		statx_path(fd, path, flags, mask, stx),
 		appended_statx(NFSAPPEND_REAL(statx)(fd, path, flags, mask,
 				       stx),
 			stx));

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -94,6 +95,12 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 		return fsync((int)a[0]);
 	case SYS_fdatasync:
 		return fdatasync((int)a[0]);
+	case SYS_splice: /* the kernel would copy the placeholder's text */
+		return splice((int)a[0], (void *)a[1], (int)a[2],
+			(void *)a[3], (size_t)a[4], (unsigned)a[5]);
+	case SYS_mmap:
+		return (long)mmap((void *)a[0], (size_t)a[1], (int)a[2],
+			(int)a[3], (int)a[4], a[5]);
 	case SYS_io_uring_setup:
 		/* A ring writes past every hook; who gets ENOSYS falls back
 		 * to system calls. */

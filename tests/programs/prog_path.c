@@ -1,11 +1,17 @@
 /* prog_path CALL ARG... [+ CALL ARG...]...: calls on paths, each answered by
  * one line, whatever comes of it. */
 #include "prog.h"
+#include <spawn.h>
+#include <sys/inotify.h>
+#include <sys/ipc.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <utime.h>
 
@@ -17,6 +23,7 @@ extern int __xstat64(int, const char *, struct stat64 *);
 extern int __lxstat64(int, const char *, struct stat64 *);
 extern int __fxstatat64(int, int, const char *, struct stat64 *, int);
 
+extern char **environ;
 static int directory = AT_FDCWD; /* set by dir */
 static int held = -1;			 /* set by hold */
 
@@ -307,6 +314,74 @@ static void call_mknod(char **a)
 	report("mknod", mknod(a[0], S_IFIFO | 0600, 0));
 }
 
+static void call_mknod_file(char **a)
+{
+	report("mknod", mknod(a[0], S_IFREG | 0640, 0));
+	report("mknodat", mknodat(directory, a[0], 0640, 0));
+}
+
+static void call_bind(char **a)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+
+	snprintf(un.sun_path, sizeof un.sun_path, "%s", a[0]);
+	report("bind", bind(socket(AF_UNIX, SOCK_STREAM, 0),
+			       (struct sockaddr *)&un, sizeof un));
+}
+
+static void call_watch(char **a)
+{
+	report("watch", inotify_add_watch(inotify_init(), a[0], IN_CREATE));
+}
+
+static void call_chroot(char **a)
+{
+	report("chroot", chroot(a[0]));
+}
+
+static void call_limits(char **a)
+{
+	errno = 0;
+	report("pathconf", pathconf(a[0], _PC_NAME_MAX));
+	report("pathconf", pathconf(a[0], _PC_PATH_MAX));
+	report("ftok", ftok(a[0], 1) == -1 ? -1 : 0);
+}
+
+/* pwd and ls in a directory, by either way to spawn there. */
+static void call_spawn_in(char **a)
+{
+	char *argv[] = {"sh", "-c", "pwd; ls", NULL};
+	int fd = open(a[0], O_RDONLY | O_DIRECTORY);
+
+	for (int i = 0; i < 2; i++) {
+		posix_spawn_file_actions_t actions;
+		pid_t pid;
+
+		posix_spawn_file_actions_init(&actions);
+		errno = i == 0 ? posix_spawn_file_actions_addchdir_np(&actions,
+					 a[0])
+			       : posix_spawn_file_actions_addfchdir_np(&actions,
+					 fd);
+		if (errno == 0)
+			errno = posix_spawn(&pid, "/bin/sh", &actions, NULL,
+				argv, environ);
+		if (errno == 0)
+			waitpid(pid, NULL, 0);
+		report("spawn_in", errno == 0 ? 0 : -1);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	close(fd);
+}
+
+static void call_open(char **a)
+{
+	int fd = openat(directory, a[0], (int)strtoul(a[1], NULL, 0), 0644);
+
+	report("open", fd < 0 ? -1 : 0);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* A descriptor of a file that is removed, or replaced, under it. */
 static void call_hold(char **a)
 {
@@ -359,6 +434,13 @@ static const struct {
 	{"xattr", call_xattr, 1},
 	{"mkfifo", call_mkfifo, 1},
 	{"mknod", call_mknod, 1},
+	{"open", call_open, 2},
+	{"mknod_file", call_mknod_file, 1},
+	{"bind", call_bind, 1},
+	{"watch", call_watch, 1},
+	{"chroot", call_chroot, 1},
+	{"limits", call_limits, 1},
+	{"spawn_in", call_spawn_in, 1},
 	{"hold", call_hold, 1},
 	{"append", call_append, 1},
 	{"dir", call_dir, 1},

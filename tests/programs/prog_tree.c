@@ -211,7 +211,8 @@ static void fts_walk(char **roots, const char *what, int options)
 		printf("  %s %s %s %d level %d %s%s\n", e->fts_path,
 			e->fts_level > 0 ? e->fts_name : "", e->fts_info == FTS_DC ? "cycle" : "",
 			e->fts_info, e->fts_level, error_name(e->fts_errno),
-			e->fts_info == FTS_F && e->fts_statp->st_size > 0
+			e->fts_info == FTS_F && !(options & FTS_NOSTAT) &&
+					e->fts_statp->st_size > 0
 				? " filled" : "");
 		if (!strcmp(e->fts_name, "up") && e->fts_info == FTS_SL)
 			fts_set(fts, e, FTS_FOLLOW);
