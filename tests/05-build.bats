@@ -25,6 +25,7 @@ setup() {
 	grep -q "^pkglibdir='/opt/nfsappend/lib/nfsappend'" bin/nfsappend
 	[[ $(stat -c %a lib/nfsappend/libnfsappend.so) = 755 ]]
 	[[ $(stat -c %a lib/nfsappend/nfsappend-nfs.so) = 755 ]]
+	[[ -x lib/nfsappend/nfsappend-exec ]]
 	[[ -s share/man/man1/nfsappend.1 ]]
 	grep -q '^\.It Fn open$' share/man/man7/nfsappend.7
 	[[ -z $(find . -name '*.la' -o -name '*.a') ]]

@@ -31,6 +31,7 @@ loop_rpcs() {
 one_rpc() {
 	local many base_captured base_counted captured counted
 	in_control && skip 'needs the shim: the control sends nothing'
+	type -P tshark >/dev/null || skip 'tshark is not installed'
 	many=$(count 10000 500)
 	loop_rpcs "$1" 2
 	base_captured=$captured base_counted=$counted
@@ -265,6 +266,7 @@ fcntl.lockf(f, fcntl.LOCK_UN)" @LOGS@/y'
 
 @test "ENOSPC: what was acknowledged is in the file, not a byte more" {
 	in_control && skip 'needs the shim'
+	server_takes_tmpfs || skip 'this nfs-ganesha exports no tmpfs'
 	local size
 	SHIM_URL=$(server_url_v4 small)
 	for size in 100 5000 65536; do

@@ -188,7 +188,7 @@ static32() {
 
 @test "a static child: its write fails, and harms nobody's" {
 	in_control && skip 'needs the shim: the kernel serves them'
-	echo 'int main(void) { return write(1, "lost\n", 5) != 5; }' >"$BATS_TEST_TMPDIR/s.c"
+	printf '%s\n' 'int main(void) { return write(1, "lost\n", 5) != 5; }' >"$BATS_TEST_TMPDIR/s.c"
 	compile "$BATS_TEST_TMPDIR/s" -static -include unistd.h "$BATS_TEST_TMPDIR/s.c"
 	run_shimmed bash -c 'exec >>"$LOGS/x"; echo before; "$1" ; echo "status $?"; echo after' \
 		bash "$BATS_TEST_TMPDIR/s"

@@ -28,7 +28,7 @@ struct dirent64 {
 /* Calls fn for every open descriptor of this process. */
 static void each_descriptor(void (*fn)(int fd, void *), void *arg)
 {
-	char entries[4096] __attribute__((aligned(8)));
+	char entries[1024] __attribute__((aligned(8)));
 	long dir = sys_openat(AT_FDCWD, "/proc/self/fd",
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	long n;

@@ -71,7 +71,7 @@ static bool any_line(const char *text, const struct nfsappend_file *f,
 
 bool nfsappend_lock_held(int fd)
 {
-	char path[48], text[TEXT];
+	char path[48], text[TEXT / 4];
 
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
 	return read_text(path, text, sizeof text) > 0 &&

@@ -59,9 +59,9 @@ static void parent_of(const char *path, char *out, size_t room)
 }
 
 /* The path that the program uses, as text. false: it can't be told. */
-static bool lexical(int dirfd, const char *path, char *out, size_t room)
+static bool lexical(struct nfsappend_taking *t, int dirfd, const char *path)
 {
-	char text[2 * PATH_MAX];
+	char *text = t->text;
 	long n = 0;
 
 	if (path[0] != '/') {
@@ -80,23 +80,24 @@ static bool lexical(int dirfd, const char *path, char *out, size_t room)
 	if (strlen(path) >= PATH_MAX)
 		return false;
 	strcpy(text + n, path);
-	return nfsappend_path_normalise(text, out, room) > 0;
+	return nfsappend_path_normalise(text, t->path, sizeof t->path) > 0;
 }
 
 /* The same with the links followed, as the kernel tells it. absent: the file
  * is not there yet, its directory is. */
-static bool physical(int dirfd, const char *path, bool absent, char *out,
-	size_t room)
+static bool physical(struct nfsappend_taking *t, int dirfd, const char *path)
 {
-	char parent[PATH_MAX];
+	const size_t room = sizeof t->path;
+	bool absent = t->created;
+	char *out = t->path, *parent = t->parent;
 	const char *name = strrchr(path, '/');
 	long fd;
 	bool ok;
 
-	if (strlen(path) >= sizeof parent)
+	if (strlen(path) >= sizeof t->parent)
 		return false;
 	name = name != NULL ? name + 1 : path;
-	snprintf(parent, sizeof parent, "%.*s.", (int)(name - path), path);
+	snprintf(parent, sizeof t->parent, "%.*s.", (int)(name - path), path);
 	fd = sys_openat(dirfd, absent ? parent : path, O_PATH | O_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
@@ -115,7 +116,7 @@ static bool physical(int dirfd, const char *path, bool absent, char *out,
  * of NFSAPPEND_PATHS? */
 static bool wanted(struct nfsappend_taking *t, int dirfd, const char *path, int flags)
 {
-	char parent[PATH_MAX];
+	char *parent = t->parent;
 	long r = sys_statx(dirfd, path,
 		AT_STATX_DONT_SYNC |
 			(flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0),
@@ -123,7 +124,7 @@ static bool wanted(struct nfsappend_taking *t, int dirfd, const char *path, int 
 
 	t->created = false;
 	if (r == -ENOENT && flags & O_CREAT && strlen(path) < PATH_MAX - 1) {
-		parent_of(path, parent, sizeof parent);
+		parent_of(path, parent, sizeof t->parent);
 		r = sys_statx(dirfd, parent, AT_STATX_DONT_SYNC, NFSAPPEND_TAKING_MASK,
 			&t->stx);
 		t->created = true;
@@ -133,7 +134,7 @@ static bool wanted(struct nfsappend_taking *t, int dirfd, const char *path, int 
 	if (r != 0)
 		return false;
 	if (!nfsappend_mount_find(&t->stx, &t->mount)) {
-		if (lexical(dirfd, path, t->path, sizeof t->path) &&
+		if (lexical(t, dirfd, path) &&
 			nfsappend_paths_match(t->path))
 			nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_NOT_NFS,
 				"%s is named by NFSAPPEND_PATHS but not on an "
@@ -142,9 +143,9 @@ static bool wanted(struct nfsappend_taking *t, int dirfd, const char *path, int 
 				t->path);
 		return false;
 	}
-	return (lexical(dirfd, path, t->path, sizeof t->path) &&
+	return (lexical(t, dirfd, path) &&
 		       nfsappend_paths_match(t->path)) ||
-		(physical(dirfd, path, t->created, t->path, sizeof t->path) &&
+		(physical(t, dirfd, path) &&
 			nfsappend_paths_match(t->path));
 }
 
@@ -208,15 +209,14 @@ static int enter(struct nfsappend_taking *t)
  * that we keep holds it on the server. When the client learns that the
  * directory has changed, it looks for the name again.
  */
-static void look_again(int dirfd, const char *path)
+static void look_again(struct nfsappend_taking *t, int dirfd, const char *path)
 {
-	char parent[PATH_MAX];
 	struct statx stx;
 
-	if (strlen(path) >= sizeof parent - 1)
+	if (strlen(path) >= sizeof t->parent - 1)
 		return;
-	parent_of(path, parent, sizeof parent);
-	sys_statx(dirfd, parent, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &stx);
+	parent_of(path, t->parent, sizeof t->parent);
+	sys_statx(dirfd, t->parent, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &stx);
 }
 
 /* What is opened in place of what the program asked for. */
@@ -261,7 +261,7 @@ int nfsappend_mounted_open(int dirfd, const char *path, int flags, mode_t mode)
 		nfsappend_guard_enter(&guard);
 		r = enter(t);
 		if (r == -ESTALE && tries == 0)
-			look_again(dirfd, path);
+			look_again(t, dirfd, path);
 		if (r < 0)
 			sys_close(t->fd);
 		nfsappend_guard_leave(&guard);
@@ -333,13 +333,18 @@ int nfsappend_mounted_adopt(int fd, bool keep, struct nfsappend_file **out,
 	return r;
 }
 
-bool nfsappend_mounted_named(int fd)
+/* Apart: its frame is large, and messages ask this. */
+static __attribute__((noinline)) bool named(int fd)
 {
 	char path[PATH_MAX];
 
-	return nfsappend_mounted_candidate(fd) &&
-		nfsappend_taking_path(fd, path, sizeof path) == 0 &&
+	return nfsappend_taking_path(fd, path, sizeof path) == 0 &&
 		nfsappend_paths_match(path);
+}
+
+bool nfsappend_mounted_named(int fd)
+{
+	return nfsappend_mounted_candidate(fd) && named(fd);
 }
 
 struct seeking {

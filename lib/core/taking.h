@@ -24,6 +24,8 @@ struct nfsappend_taking {
 	int error; /* -errno for fallback "fail" */
 	char why[400];
 	char path[PATH_MAX]; /* as the kernel tells it */
+	/* Scratch: a thread's stack may be small. */
+	char text[2 * PATH_MAX], parent[PATH_MAX];
 };
 
 /* What of it is known without asking the server; path: as /proc tells it. 0 or

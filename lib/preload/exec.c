@@ -59,13 +59,20 @@ static void hand_on(int dirfd, const char *path, char *const envp[])
 	nfsappend_guard_leave(&guard);
 }
 
-static void hand_on_found(const char *file, char *const envp[])
+/* Apart: its frame is large. */
+static NFSAPPEND_APART void find_and_hand_on(const char *file,
+	char *const envp[])
 {
 	char path[PATH_MAX];
 
-	if (nfsappend_active &&
-		nfsappend_program_find(file, environ, path, sizeof path))
+	if (nfsappend_program_find(file, environ, path, sizeof path))
 		hand_on(AT_FDCWD, path, envp);
+}
+
+static void hand_on_found(const char *file, char *const envp[])
+{
+	if (nfsappend_active)
+		find_and_hand_on(file, envp);
 }
 
 __attribute__((destructor)) static void destruct(void)
@@ -275,14 +282,14 @@ NFSAPPEND_HOOK int posix_spawnp(pid_t *pid, const char *file,
 	const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	char path[PATH_MAX];
+	char *path = nfsappend_active ? alloca(PATH_MAX) : NULL;
 	const char *by = NULL;
 	int r = refuse_spawn(file);
 
 	if (r != 0)
 		return r;
-	if (nfsappend_active &&
-		nfsappend_program_find(file, environ, path, sizeof path))
+	if (path != NULL &&
+		nfsappend_program_find(file, environ, path, PATH_MAX))
 		by = trampoline(path, envp);
 	if (by != NULL)
 		return spawn_by(by, pid, path, actions, attr, argv, envp);
