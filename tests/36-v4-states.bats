@@ -366,7 +366,7 @@ until_status() {
 	start_lines "$LOGS/x"
 	append_line one
 	append_line two
-	tell 'on v4 LOCK nth 1 reply DENIED range 0 all times 3'
+	tell 'on v4 LOCK nth 1 reply DENIED range 0 all times 40'
 	append_line three
 	end_lines
 	[[ $(paste -sd ' ' "$SERVED/x") = 'one two three' ]]
