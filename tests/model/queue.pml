@@ -120,6 +120,8 @@ inline awake() {
 		:: else -> goto was_deposed
 		fi
 	}
+#else
+	skip
 #endif
 }
 
