@@ -59,16 +59,10 @@ static bool locked_by(int info, const char *name, const struct nfsappend_file *f
 {
 	char text[2048];
 	struct statfs fs;
-	long fd = sys_openat(info, name, O_RDONLY | O_CLOEXEC, 0), n;
+	long fd;
 
-	if (fd < 0)
-		return false;
-	n = sys_read(fd, text, sizeof text - 1);
-	sys_close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	if (!write_lock_in(text, f->fileid))
+	if (sys_read_text(info, name, text, sizeof text) <= 0 ||
+		!write_lock_in(text, f->fileid))
 		return false;
 	fd = atoi(name);
 	return nfsappend_sys(SYS_fstatfs, fd, (long)&fs, 0, 0, 0, 0) == 0 &&

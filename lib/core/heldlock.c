@@ -17,19 +17,6 @@
 #define TEXT 4096
 #define ANCESTORS 64
 
-static long read_text(const char *path, char *text, size_t room)
-{
-	long fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n = 0, r;
-
-	if (fd < 0)
-		return fd;
-	while ((r = sys_read((int)fd, text + n, room - 1 - (size_t)n)) > 0)
-		n += r;
-	sys_close((int)fd);
-	text[n] = '\0';
-	return n;
-}
-
 /* Of a line with a write lock on that file, the process; 0: another line. */
 static long writer(const char *line, size_t n, const struct nfsappend_file *f)
 {
@@ -74,7 +61,7 @@ bool nfsappend_lock_held(int fd)
 	char path[48], text[TEXT / 4];
 
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-	return read_text(path, text, sizeof text) > 0 &&
+	return sys_read_text(AT_FDCWD, path, text, sizeof text) > 0 &&
 		strstr(text, "\nlock:") != NULL;
 }
 
@@ -83,7 +70,7 @@ static long parent_of(long pid)
 	char path[40], text[512], *at;
 
 	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-	if (read_text(path, text, sizeof text) <= 0 ||
+	if (sys_read_text(AT_FDCWD, path, text, sizeof text) <= 0 ||
 		(at = strrchr(text, ')')) == NULL)
 		return 0;
 	return strlen(at) > 4 ? strtol(at + 4, NULL, 10) : 0;
@@ -109,7 +96,7 @@ bool nfsappend_lock_of_ancestor(struct nfsappend_file *f)
 
 	if (text == NULL)
 		return false;
-	found = read_text("/proc/locks", text, 16 * TEXT) > 0 &&
+	found = sys_read_text(AT_FDCWD, "/proc/locks", text, 16 * TEXT) > 0 &&
 		any_line(text, f, is_ancestor, NULL);
 	sys_munmap(text, 16 * TEXT);
 	return found;

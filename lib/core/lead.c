@@ -245,18 +245,11 @@ static bool is_stopped(uint64_t mark)
 {
 	char path[64], text[256];
 	const char *state;
-	long fd, n;
 
 	snprintf(path, sizeof path, "/proc/%u/task/%u/stat", MARK_PID(mark),
 		MARK_TID(mark));
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
+	if (sys_read_text(AT_FDCWD, path, text, sizeof text) <= 0)
 		return false;
-	n = sys_read(fd, text, sizeof text - 1);
-	sys_close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
 	state = strrchr(text, ')'); /* behind the program's name */
 	return state != NULL && state[1] == ' ' &&
 	       (state[2] == 'T' || state[2] == 't');

@@ -13,15 +13,9 @@ mode_t nfsappend_umask(void)
 {
 	char buf[512];
 	char *at;
-	long fd = sys_openat(AT_FDCWD, "/proc/self/status",
-		O_RDONLY | O_CLOEXEC, 0);
-	long n = fd >= 0 ? sys_read(fd, buf, sizeof buf - 1) : -1;
 	long mask;
 
-	if (fd >= 0)
-		sys_close(fd);
-	if (n > 0) {
-		buf[n] = '\0';
+	if (sys_read_text(AT_FDCWD, "/proc/self/status", buf, sizeof buf) > 0) {
 		at = strstr(buf, "\nUmask:");
 		if (at != NULL)
 			return (mode_t)strtoul(at + 7, NULL, 8) & 0777;

@@ -224,4 +224,20 @@ static inline int64_t nfsappend_now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* A file of /proc, as a string: how long it is, or -errno when it cannot be
+ * opened. What does not fit into room is left out. */
+static inline long sys_read_text(long dirfd, const char *path, char *text,
+	size_t room)
+{
+	long fd = sys_openat(dirfd, path, O_RDONLY | O_CLOEXEC, 0), n = 0, r;
+
+	if (fd < 0)
+		return fd;
+	while ((r = sys_read(fd, text + n, room - 1 - (size_t)n)) > 0)
+		n += r;
+	sys_close(fd);
+	text[n] = '\0';
+	return n;
+}
+
 #endif

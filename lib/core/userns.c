@@ -13,16 +13,13 @@
 static uint32_t outside(const char *map, uint32_t id)
 {
 	char text[4096];
-	long fd = sys_openat(AT_FDCWD, map, O_RDONLY | O_CLOEXEC, 0), n;
+	long n = sys_read_text(AT_FDCWD, map, text, sizeof text);
 	char *at = text;
 
-	if (fd < 0)
+	if (n < 0)
 		return id; /* no /proc: nothing says that there are two */
-	n = sys_read((int)fd, text, sizeof text - 1);
-	sys_close((int)fd);
-	if (n <= 0)
+	if (n == 0)
 		return OVERFLOW_ID;
-	text[n] = '\0';
 	while (*at != '\0') {
 		uint64_t value[3];
 		char *end = at;
