@@ -70,7 +70,7 @@ field() {
 	for mode in single guarded locked; do
 		sharing "$mode"
 		for seed in 1 2; do
-			group -p 64 -c "$(count 500 60)" -k 32 -s "$seed"
+			group -p 64 -c "$(count 500 300)" -k 32 -s "$seed"
 			[[ $(field killed) -ge 28 && $(field amid) -eq 32 ]]
 			survivors_batched 8
 		done
