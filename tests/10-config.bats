@@ -179,6 +179,20 @@ static_program() {
 	bad_usage 126 program 'another C library' -- -m "$LOGS=$SHIM_URL" "$program"
 }
 
+@test "a script whose interpreter is not there, is none, or has a carriage return" {
+	local script=$BATS_TEST_TMPDIR/script
+	printf '#!/no/such/interpreter -x\n' >"$script"
+	chmod +x "$script"
+	bad_usage 127 "$script" 'its interpreter /no/such/interpreter is not there' -- -p /a "$script"
+	printf '#!%s\n' "$BATS_TEST_TMPDIR" >"$script"
+	bad_usage 126 "$script" 'cannot be executed' -- -p /a "$script"
+	printf '#!/bin/sh\r\nexit 0\r\n' >"$script"
+	bad_usage 127 "$script" 'carriage return' -- -p /a "$script"
+	# The kernel takes this for no program, and a shell for its own.
+	printf '#!\nexit 7\n' >"$script"
+	run -7 "$SHIM_WRAPPER" -p /a "$script"
+}
+
 @test "a library that is missing or misplaced" {
 	local copy=$BATS_TEST_TMPDIR/nfsappend
 	sed "s,^pkglibdir=.*,pkglibdir=$BATS_TEST_TMPDIR/none," "$SHIM_WRAPPER" >"$copy"

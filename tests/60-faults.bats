@@ -104,8 +104,20 @@ file_refused() {
 	[[ $status -eq 1 && $output = 'open ENOENT' && -z $stderr ]]
 	run_shimmed "$PROGRAMS/prog_calls" acx "$LOGS/there"
 	[[ $status -eq 1 && $output = 'open EEXIST' && -z $stderr ]]
-	run_shimmed "$PROGRAMS/prog_calls" ac "$LOGS/$(printf '%256s' '' | tr ' ' n)"
-	[[ $status -eq 1 && $output = 'open ENAMETOOLONG' && -z $stderr ]]
+	ln -s there "$SERVED/link"
+	run_shimmed "$PYTHON" -c 'import os, sys
+try:
+    os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+except OSError as e:
+    print(e.errno)' "$LOGS/link"
+	[[ $status -eq 0 && $output = 40 && -z $stderr ]]
+}
+
+@test "a name too long: ENAMETOOLONG; links in a circle: ELOOP" {
+	ln -s loop "$SERVED/loop"
+	file_refused ENAMETOOLONG "$LOGS/$(printf '%256s' '' | tr ' ' n)"
+	file_refused ELOOP "$LOGS/loop"
+	file_refused ELOOP "$LOGS/loop" a
 }
 
 @test "ENOSPC: what was acknowledged is in the file, not a byte more" {

@@ -67,6 +67,10 @@ const char *nfsappend_cure(int error)
 		return "name a file, not a directory";
 	case ENOTDIR:
 		return "a part of the path is a file: correct the path";
+	case ELOOP:
+		return "symbolic links lead in a circle: correct the link";
+	case ENAMETOOLONG:
+		return "shorten the name: 255 bytes a component, as a rule";
 	case ENOSPC:
 	case EDQUOT:
 		return "free space on the server or raise the quota";

@@ -218,12 +218,13 @@ static void display_path(const struct nfsappend_place *p, const char *path,
 }
 
 /* What programs try and expect to fail goes without a message: a file that
- * is not there, one that is (O_EXCL), a name too long. What is not supported
- * has had its own (N401). */
+ * is not there, one that is (O_EXCL), a link where none may be (O_NOFOLLOW).
+ * What is not supported has had its own (N401). */
 static bool worth_telling(const struct opening *o, int error)
 {
-	if (error == -EOPNOTSUPP || error == -EEXIST ||
-		error == -ENAMETOOLONG || error == -ELOOP || !o->writes)
+	if (error == -EOPNOTSUPP || error == -EEXIST || !o->writes)
+		return false;
+	if (error == -ELOOP && o->flags & O_NOFOLLOW)
 		return false;
 	/* Without a session, first contact has told. */
 	if (o->place->server == NULL || o->place->server->session == NULL)
