@@ -8,9 +8,9 @@
 # setup_file() { start_server; }   teardown_file() { stop_server; }
 #
 # start_server reads SERVER_LEASE, SERVER_GRACE (seconds), SERVER_GRACELESS
-# (true: no grace period after a restart) and SERVER_SMALL_SIZE (tmpfs size of
-# the export "small"); SERVER_DIR says where it lives, by default in the file's
-# temporary folder. It exports to the tests:
+# (true: no grace period after a restart), SERVER_SMALL_SIZE (tmpfs size of the
+# export "small") and SERVER_NFS_PORT; SERVER_DIR says where it lives, by default
+# in the file's temporary folder. It exports to the tests:
 #   SERVER_DIR       the server's folder: export/ readonly/ forbidden/ small/
 #   SERVER_EXPORT    $SERVER_DIR/export, what nearly all tests use
 #   SERVER_INIT      pid (of the host) of process 1 of the namespaces
@@ -44,7 +44,7 @@ server_conf() {
 	server_takes_tmpfs || newer='Allow_Set_Io_Flusher_Fail = true;'
 	cat <<-CONF
 	NFS_CORE_PARAM {
-		NFS_Port = 20490; MNT_Port = 20491; NLM_Port = 20492;
+		NFS_Port = ${SERVER_NFS_PORT:-20490}; MNT_Port = 20491; NLM_Port = 20492;
 		Rquota_Port = 20493; Protocols = 3,4;
 		Enable_UDP = false; Enable_RQUOTA = false; Enable_NLM = false;
 		fsid_device = true; $newer
@@ -91,7 +91,8 @@ start_server() {
 	fi
 	: "${SERVER_DIR:=$BATS_FILE_TMPDIR/server}"
 	SERVER_EXPORT=$SERVER_DIR/export
-	SERVER_PORTS='nfsport=20490&mountport=20491'
+	export SERVER_NFS_PORT=${SERVER_NFS_PORT:-20490}
+	SERVER_PORTS="nfsport=$SERVER_NFS_PORT&mountport=20491"
 	mkdir -p "$SERVER_DIR"/{export,readonly,forbidden,small,recovery} || return 1
 	chmod 1777 "$SERVER_DIR"/{export,readonly,forbidden} || return 1
 	server_conf >"$SERVER_DIR/ganesha.conf" || return 1
@@ -147,7 +148,7 @@ server_url() {
 
 # The same by NFSv4 (pseudo root).
 server_url_v4() {
-	echo "nfs://127.0.0.1/${1:-export}?version=4&nfsport=20490${2:+&$2}"
+	echo "nfs://127.0.0.1/${1:-export}?version=4&nfsport=$SERVER_NFS_PORT${2:+&$2}"
 }
 
 # nfs-ganesha's pid inside the server's PID namespace.
