@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -29,24 +30,27 @@ extern char __libc_single_threaded __attribute__((weak));
 
 #define PAGE 4096 /* or more */
 
-/* Can the page be read? The kernel fetches the set before it looks at what to
- * do with it, which is nothing (sigprocmask(2), EINVAL). */
-static bool readable(uintptr_t at)
+/* Can eight bytes be read? The kernel fetches them as a set of signals to
+ * block, and under the guard all are blocked already; but for glibc's for
+ * setuid(), which no thread sends itself. The guard's end restores it. */
+static bool readable(const char *at)
 {
-	return nfsappend_sys(SYS_rt_sigprocmask, -1, (long)(at & ~(uintptr_t)7),
-		       0, 8, 0, 0) == -EINVAL;
+	return nfsappend_sys(SYS_rt_sigprocmask, SIG_BLOCK, (long)at, 0, 8, 0,
+		       0) == 0;
 }
 
-/* A little from memory that nobody but this thread could take away meanwhile:
- * a tenth of the price. */
-static bool copy_little(void *to, const void *from, size_t n)
+/* A little from memory that nobody but this thread could take away meanwhile,
+ * at a fifth of the price: it lies in one page or two. */
+static bool copy_little(void *to, const char *from, size_t n)
 {
-	uintptr_t first = (uintptr_t)from, last = first + n - 1;
+	const char *last = from + n - 8;
 
-	if (n == 0 || n > PAGE || last < first ||
+	if (n < 8 || n > PAGE || nfsappend_depth == 0 ||
 		&__libc_single_threaded == NULL || !__libc_single_threaded ||
-		!readable(first) ||
-		(first / PAGE != last / PAGE && !readable(last)))
+		!readable(from))
+		return false;
+	if ((uintptr_t)from / PAGE != ((uintptr_t)last + 7) / PAGE &&
+		!readable(last))
 		return false;
 	memcpy(to, from, n);
 	return true;
