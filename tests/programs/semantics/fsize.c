@@ -70,10 +70,14 @@ int main(int argc, char **argv)
 	note_call("syscall", syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, &small, NULL));
 	note_call("after syscall", write(log, block, 1));
 	unlimited();
-	note_call("ulimit", ulimit(UL_SETFSIZE, 1L) < 0 ? -1 : 0);
-	note_call("after ulimit", write(log, big, sizeof(big)));
-	unlimited();
 	append(log, "last\n");
+	pid = fork();
+	if (!pid) { /* it lowers the hard limit, too */
+		note_call("ulimit", ulimit(UL_SETFSIZE, 1L) < 0 ? -1 : 0);
+		note_call("after ulimit", write(log, big, sizeof(big)));
+		_exit(0);
+	}
+	note_child(pid);
 	pid = fork();
 	if (!pid) {
 		int failed = prlimit(getppid(), RLIMIT_FSIZE, &small, NULL);
