@@ -29,6 +29,8 @@ server_missing() {
 	for tool in ganesha.nfsd rpcbind ip unshare nsenter setpriv perl; do
 		type -P "$tool" >/dev/null || missing+=("$tool")
 	done
+	# Where nfs-ganesha looks up what an export is on; some chroots lack it.
+	[[ -e /etc/mtab ]] || missing+=('/etc/mtab (ln -s ../proc/self/mounts /etc/mtab)')
 	[[ ${#missing[@]} -eq 0 ]] || (IFS=,; echo "${missing[*]}")
 }
 
