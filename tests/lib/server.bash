@@ -138,8 +138,8 @@ stop_server() {
 # in_server COMMAND...: runs COMMAND in the server's namespaces, in the present
 # folder; its exit status is COMMAND's.
 in_server() {
-	# Not --wdns, which util-linux before 2.38 has not.
-	nsenter --target "$SERVER_INIT" --net --mount --pid -- env -C "$PWD" -- "$@"
+	# --root: of a chroot. Not --wdns, which util-linux before 2.38 has not.
+	nsenter --target "$SERVER_INIT" --net --mount --pid --root -- env -C "$PWD" -- "$@"
 }
 
 # URL of an export by NFSv3 (MOUNT paths), with further URL arguments.
