@@ -151,15 +151,19 @@ size_t nfsappend_server_key(const struct nfsappend_server *s, uint8_t *key)
 	return len + s->cred.ngroups * 4;
 }
 
-static const char *cure(int error)
+static const char *cure(const struct nfsappend_server *s, int error)
 {
 	switch (-error) {
 	case EHOSTUNREACH:
 	case ENETUNREACH:
 		return "check the server's name and the network";
 	case ECONNREFUSED:
-		return "start the NFS server or correct the port in the URL "
-		       "(nfsport=, mountport=)";
+		return s->target.version == 3
+			? "start the NFS server, correct the port in the URL "
+			  "(nfsport=, mountport=), or add version=4 for a "
+			  "server of NFSv4 alone"
+			: "start the NFS server or correct the port in the "
+			  "URL (nfsport=)";
 	case ENOENT:
 		return "correct the path in the URL or create it on the "
 		       "server (showmount -e lists the exports)";
@@ -187,7 +191,7 @@ static void tell_unreachable(const struct nfsappend_server *s,
 	else
 		nfsappend_log(NFSAPPEND_ERROR, NFSAPPEND_MSG_CONTACT,
 			"%s cannot be reached: %s; %s", s->name, why,
-			cure(error));
+			cure(s, error));
 }
 
 int nfsappend_server_contact(
