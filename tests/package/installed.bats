@@ -16,26 +16,27 @@ setup_file() {
 		return 1
 	}
 	export PATH=$PATH:/usr/sbin:/sbin
-	export SERVER_DIR=$BATS_FILE_TMPDIR/server
 	if [[ -e /tmp/transcript ]]; then
 		# shellcheck source=/etc/os-release
 		(. /etc/os-release && echo "### $PRETTY_NAME, $(uname -m), $(ldd --version | head -n 1)") >>/tmp/transcript
 	fi
 }
 
-teardown_file() {
-	[[ ! -e $SERVER_DIR/pid ]] || kill -KILL "$(cat "$SERVER_DIR/pid")"
-}
-
 # typed STATUS LINE: runs LINE in a shell of its own; its status has to be this.
+# Where and as whom: by the words in BESIDE.
+BESIDE=()
 typed() {
-	run bash -c "$2"
+	run "${BESIDE[@]}" bash -c "$2"
 	printf '\n$ %s\n%s\n' "$2" "$output"
 	if [[ -e /tmp/transcript ]]; then
 		printf '\n$ %s\n%s\n' "$2" "$output" >>/tmp/transcript
 		[[ $status -eq 0 ]] || echo "(exit status $status)" >>/tmp/transcript
 	fi
 	[[ $status -eq $1 ]]
+}
+
+remark() {
+	[[ ! -e /tmp/transcript ]] || printf '\n# %s\n' "$1" >>/tmp/transcript
 }
 
 @test "apt installs it, with what it depends on" {
@@ -65,8 +66,7 @@ typed() {
 	[[ $output = *$'\ndemo: done, '* ]]
 }
 
-# A server with two exports more: "secure" takes privileged ports only. It runs
-# until the end of this file; the pid is for teardown_file.
+# A server with an export more: "secure" takes privileged ports only.
 serve() {
 	# shellcheck source=tests/lib/server.bash
 	source "$demo/server.bash"
@@ -80,24 +80,46 @@ serve() {
 		}
 		CONF
 	}
+	export SERVER_DIR=$BATS_FILE_TMPDIR/server
 	mkdir -p "$SERVER_DIR/secure" && chmod 1777 "$SERVER_DIR/secure"
 	start_server
+	trap stop_server EXIT
+	# An ordinary user beside the server.
+	BESIDE=(nsenter --target "$SERVER_INIT" --net --mount --pid -- setpriv
+		--reuid 65534 --regid 65534 --clear-groups --inh-caps=-all)
 }
 
-# In the server's namespaces, as USER.
-beside() {
-	local user=$1
-	shift
-	nsenter --target "$SERVER_INIT" --net --mount --pid -- \
-		setpriv --reuid "$user" --regid "$user" --clear-groups -- "$@"
+# tells CAUSE CURE: a line that says FAIL has the one, and the next the other.
+tells() {
+	grep -A 1 -E "^ *FAIL .*$1" <<<"$output" | grep -E "^ *cure: .*$2"
 }
 
 @test "doctor: a good path, a secure export, a static program, a stopped server" {
+	local url
 	[[ -x $(echo /usr/lib/*/nfsappend/nfsappend-doctor) ]] ||
 		skip 'this version has no doctor'
 	serve
-	trap stop_server EXIT
-	beside 65534 nfsappend doctor "$(server_url export)"
+	url=$(server_url_v4 export)
+	remark 'As user 65534, beside an NFS server. A good path:'
+	typed 0 "nfsappend doctor '$url'"
+	[[ ${lines[-1]} = 'doctor: all well' ]]
+	remark 'An export that takes requests from ports below 1024 only:'
+	typed 2 "nfsappend doctor '$(server_url_v4 secure)'"
+	tells "'?secure'?" "add 'insecure' to the export"
+	typed 2 "nfsappend doctor '$(server_url secure)'"
+	tells "'?secure'?" "add 'insecure' to the export"
+	remark 'A program that is linked statically:'
+	typed 2 'nfsappend doctor /sbin/ldconfig'
+	tells 'statically linked' 'dynamically linked build'
+	remark 'The server stops (SIGSTOP):'
+	server_signal STOP
+	typed 2 "nfsappend doctor -t 2 '$url'"
+	tells 'nothing answers' 'look at the NFS server'
+	server_signal CONT
+	remark 'The server is gone:'
+	server_kill
+	typed 2 "nfsappend doctor '$url'"
+	tells 'refuses connections' 'start the NFS server'
 }
 
 @test "completion, with the bash-completion of this system" {
