@@ -112,7 +112,8 @@ own_program() {
 	[[ $(grep -rohE --exclude='*.md' '[^ =]*libnfsappend.so' "$EXAMPLES" | sort -u) = "$LIBRARY" ]]
 	# And all are installed.
 	diff <(cd "$shim_root" && find examples -type f | sort) \
-		<(sed -nE 's,^\t(examples/[^ ]*).*,\1,p' "$shim_root/Makefile.am" | sort)
+		<(grep -oE '(^| |\t)examples/[A-Za-z/._-]+' "$shim_root/Makefile.am" |
+			tr -d ' \t' | sort)
 }
 
 @test "systemd: a service whose output the shell appends" {
@@ -326,4 +327,17 @@ for word in json.loads(lines["ENTRYPOINT"]) + json.loads(lines["CMD"]):
 		wait "$i"
 	done
 	containers_wrote myservice.log pod-1 pod-2 pod-3
+}
+
+@test "demo: on a server elsewhere" {
+	needs_machine
+	in_machine mkdir -p /usr/share/doc/nfsappend/examples
+	tar -C "$EXAMPLES" -c demo | in_machine tar -C /usr/share/doc/nfsappend/examples -x
+	LOGGED=$SERVER_EXPORT/logs/demo
+	in_machine nfsappend -m "$MAP" -- mkdir -p /logs/demo
+	run -0 in_machine /usr/share/doc/nfsappend/examples/demo/demo \
+		--server 'nfs://nas/export/logs/demo?version=4'
+	echo "$output"
+	[[ $output = *'bash: 1 appends, 1 RPCs for them (1 each, sharing locked, v4'* ]]
+	[[ $(cat "$LOGGED"/nfsappend-demo-*.log | wc -l) -eq 7 ]]
 }
