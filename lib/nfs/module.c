@@ -148,4 +148,5 @@ const struct nfsappend_backend nfsappend_backend_module = {
 	.rename = either_rename,
 	.readdir = either_readdir,
 	.statfs = either_statfs,
+	.lock_holder = nfsappend_nfs4_lock_holder,
 };
