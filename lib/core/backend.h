@@ -444,7 +444,11 @@ struct nfsappend_backend {
 	int (*statfs)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *, struct nfsappend_space *);
 
-	/* NFSv4 only: a lock of anybody that a write lock on the whole file
+	/* NFSv4 only, for nfsappend doctor. */
+
+	int (*lease)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, uint32_t *seconds);
+	/* A lock of anybody that a write lock on the whole file
 	 * would meet. */
 	int (*lock_holder)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_client *, const struct nfsappend_fh *,

@@ -22,10 +22,13 @@ extern char **environ;
 static const struct {
 	const char *name, *why, *cure;
 } starters[] = {
-	{"sudo", "starts its command in a fresh environment, without LD_PRELOAD",
+	{"sudo",
+		"starts its command in a fresh environment, without LD_PRELOAD",
 		"put nfsappend behind it: sudo nfsappend ... COMMAND"},
-	{"su", "starts a shell for another user, without LD_PRELOAD where that "
-	       "is a login shell",
+	{"su",
+		"starts a shell for another user, without LD_PRELOAD where "
+		"that "
+		"is a login shell",
 		"put nfsappend into what it runs: su USER -c 'nfsappend ...'"},
 	{"doas", "starts its command in a fresh environment",
 		"put nfsappend behind it: doas nfsappend ... COMMAND"},
@@ -38,8 +41,9 @@ static const struct {
 	{"systemd-run", "has the command started by systemd",
 		"put nfsappend behind it: systemd-run ... nfsappend ... "
 		"COMMAND"},
-	{"docker", "has its containers started by a daemon; the environment of "
-		   "this shell does not get there",
+	{"docker",
+		"has its containers started by a daemon; the environment of "
+		"this shell does not get there",
 		"give docker run the arguments of nfsappend --print-env, and "
 		"mount the library into the container at the same path"},
 	{"podman", "gives a container an environment and files of its own",
@@ -112,14 +116,11 @@ static const char *cure_of(const char *why)
 			"'nfsappend ... tee -a FILE'"},
 		{"Go program",
 			"pipe its output into 'nfsappend ... tee -a FILE'"},
-		{"word size",
-			"use a build of it for this machine's word size"},
-		{"setuid",
-			"start it as the user that it becomes, from a copy "
-			"without the setuid bit"},
-		{"setgid",
-			"start it in the group that it becomes, from a copy "
-			"without the setgid bit"},
+		{"word size", "use a build of it for this machine's word size"},
+		{"setuid", "start it as the user that it becomes, from a copy "
+			   "without the setuid bit"},
+		{"setgid", "start it in the group that it becomes, from a copy "
+			   "without the setgid bit"},
 		{"capabilities",
 			"give the capabilities to the process instead of the "
 			"file (AmbientCapabilities= of systemd, setpriv "
@@ -173,8 +174,8 @@ bool doctor_program(const char *path, enum doctor_level bad)
 	struct stat st;
 
 	snprintf(at, sizeof at, "%s", path);
-	for (int depth = 0; depth < SCRIPTS_MAX &&
-		interpreter_of(at, next, sizeof next);
+	for (int depth = 0;
+		depth < SCRIPTS_MAX && interpreter_of(at, next, sizeof next);
 		depth++) {
 		doctor_found(DOCTOR_OK, "it is a script, run by %s", next);
 		if (access(next, X_OK) != 0) {

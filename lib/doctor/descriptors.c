@@ -63,8 +63,8 @@ static bool read_flags(struct descriptor *d)
 	char path[64], text[1024];
 	const char *at;
 
-	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d",
-		(int)d->process->pid, d->number);
+	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)d->process->pid,
+		d->number);
 	if (sys_read_text(AT_FDCWD, path, text, sizeof text) < 0)
 		return false;
 	at = strstr(text, "flags:");
@@ -86,8 +86,7 @@ static bool find_mount(struct descriptor *d)
 
 	if (d->stx.stx_dev_major != 0)
 		return false;
-	snprintf(path, sizeof path, "/proc/%d/mountinfo",
-		(int)d->process->pid);
+	snprintf(path, sizeof path, "/proc/%d/mountinfo", (int)d->process->pid);
 	f = fopen(path, "re");
 	while (f != NULL && !found && getline(&line, &size, f) > 0) {
 		line[strcspn(line, "\n")] = '\0';
@@ -123,12 +122,13 @@ static bool marked(const struct descriptor *d)
 		return nfsappend_is_marker(sig);
 	/* Not allowed to ask: no program opens a log like that. */
 	return d->process->shimmed && d->flags & O_APPEND &&
-		(d->flags & O_ACCMODE) == O_RDONLY;
+	       (d->flags & O_ACCMODE) == O_RDONLY;
 }
 
 /* The segment that has the file's handle in its key: as it is at this moment,
  * while others may be writing to it. */
-static bool find_segment(const struct descriptor *d, struct nfsappend_segment *s)
+static bool find_segment(
+	const struct descriptor *d, struct nfsappend_segment *s)
 {
 	const char *runtime = doctor_variable(d->process, "NFSAPPEND_RUNTIME");
 	char path[PATH_MAX], file[PATH_MAX + 256];
@@ -140,7 +140,8 @@ static bool find_segment(const struct descriptor *d, struct nfsappend_segment *s
 		snprintf(path, sizeof path, "/proc/%d/root%s",
 			(int)d->process->pid, runtime);
 	else
-		snprintf(path, sizeof path, "/proc/%d/root/dev/shm/nfsappend-%u",
+		snprintf(path, sizeof path,
+			"/proc/%d/root/dev/shm/nfsappend-%u",
 			(int)d->process->pid, d->process->euid);
 	dir = opendir(path);
 	while (dir != NULL && !found && (e = readdir(dir)) != NULL) {
@@ -340,8 +341,9 @@ static void look(struct descriptor *d, struct counts *c)
 		c->shown++;
 		tell_mounted(d);
 	} else if (why == NOT_A_FILE ||
-		(why == LOCAL && (!(d->flags & O_APPEND) ||
-					 (d->flags & O_ACCMODE) == O_RDONLY))) {
+		   (why == LOCAL &&
+			   (!(d->flags & O_APPEND) ||
+				   (d->flags & O_ACCMODE) == O_RDONLY))) {
 		c->others++;
 	} else {
 		c->shown++;
@@ -364,8 +366,9 @@ void doctor_descriptors(const struct doctor_process *p)
 	snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
 	dir = opendir(path);
 	if (dir == NULL) {
-		doctor_found(DOCTOR_FAIL, "its descriptors cannot be looked at: "
-					  "%s",
+		doctor_found(DOCTOR_FAIL,
+			"its descriptors cannot be looked at: "
+			"%s",
 			strerror(errno));
 		doctor_cure("run the doctor as user %u, or as root", p->euid);
 		return;
@@ -382,7 +385,8 @@ void doctor_descriptors(const struct doctor_process *p)
 	}
 	closedir(dir);
 	doctor_found(c.managed > 0 || !p->shimmed ? DOCTOR_OK : DOCTOR_NOTE,
-		"%u descriptor%s managed; %u other%s that nfsappend has nothing "
+		"%u descriptor%s managed; %u other%s that nfsappend has "
+		"nothing "
 		"to do with (sockets, pipes, devices, directories, local files "
 		"not opened for appending)",
 		c.managed, c.managed == 1 ? " is" : "s are", c.others,

@@ -75,8 +75,8 @@ static int bind_low(void)
 		port--) {
 		in.sin_port = htons((uint16_t)port);
 		error = bind(fd, (struct sockaddr *)&in, sizeof in) == 0
-			? 0
-			: errno;
+				? 0
+				: errno;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -129,7 +129,8 @@ static void filters(void)
 	}
 	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1) {
 		doctor_found(DOCTOR_WARN,
-			"process_vm_readv() is refused (%s): a bad buffer given "
+			"process_vm_readv() is refused (%s): a bad buffer "
+			"given "
 			"to write() ends the program instead of EFAULT",
 			strerror(errno));
 		doctor_cure("allow it in the filter of system calls (seccomp)");
@@ -166,14 +167,16 @@ static void tell_lonely(const char *directory)
 			"host segment directory %s (mode %04o, user %u) cannot "
 			"be used; processes of this host do not meet, and each "
 			"appends as a host of its own",
-			path, (unsigned)st.st_mode & 07777, (unsigned)st.st_uid);
+			path, (unsigned)st.st_mode & 07777,
+			(unsigned)st.st_uid);
 	if (statvfs(path, &fs) == 0 && fs.f_bavail == 0)
 		doctor_cure("its file system is full: make room (a container's "
 			    "/dev/shm: --shm-size)");
 	else
-		doctor_cure("it has to be a directory of mode 0700 that belongs "
-			    "to user %u, on a file system with space; name one "
-			    "with NFSAPPEND_RUNTIME",
+		doctor_cure(
+			"it has to be a directory of mode 0700 that belongs "
+			"to user %u, on a file system with space; name one "
+			"with NFSAPPEND_RUNTIME",
 			(unsigned)geteuid());
 }
 

@@ -118,11 +118,11 @@ static void probe(void)
 
 static const char *machine(unsigned is)
 {
-	return is == EM_X86_64 ? "x86-64"
-		: is == EM_AARCH64 ? "aarch64"
-		: is == EM_386	 ? "i386"
-		: is == EM_ARM	 ? "arm"
-				 : "another machine";
+	return is == EM_X86_64	  ? "x86-64"
+	       : is == EM_AARCH64 ? "aarch64"
+	       : is == EM_386	  ? "i386"
+	       : is == EM_ARM	  ? "arm"
+				  : "another machine";
 }
 
 /* false: there is none to speak of. */
@@ -178,8 +178,9 @@ static void permissions(void)
 			(unsigned)st.st_mode & 07777);
 		doctor_cure("chmod 0755 %s", LIBRARY);
 	}
-	if (stat(LIBRARY, &st) == 0 && (st.st_mode & 0022 || (st.st_uid != 0 &&
-					       st.st_uid != geteuid()))) {
+	if (stat(LIBRARY, &st) == 0 &&
+		(st.st_mode & 0022 ||
+			(st.st_uid != 0 && st.st_uid != geteuid()))) {
 		doctor_found(DOCTOR_WARN,
 			"its owner is user %u and its mode %04o: others than "
 			"root and you can change what your programs load",
@@ -240,9 +241,11 @@ static void module(void)
 		return;
 	}
 	dl_iterate_phdr(look_for, &libnfs);
-	doctor_found(DOCTOR_OK, "nfsappend-nfs.so loads, with %s (built for "
-				"libnfs %s)",
-		libnfs.name[0] != '\0' ? libnfs.name : "libnfs", LIBNFS_VERSION);
+	doctor_found(DOCTOR_OK,
+		"nfsappend-nfs.so loads, with %s (built for "
+		"libnfs %s)",
+		libnfs.name[0] != '\0' ? libnfs.name : "libnfs",
+		LIBNFS_VERSION);
 }
 
 void doctor_library(void *unused)

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "doctor/doctor.h"
 
-#define GRACE_S 3 /* for a child that was asked to end */
+#define GRACE_S 6 /* for a child that was asked to end */
 
 unsigned doctor_seconds = 5;
 volatile sig_atomic_t doctor_interrupted;
@@ -18,16 +19,28 @@ struct doctor_shared *doctor_shared;
 
 static const int asking[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static sigset_t before; /* the mask that we were started with */
+static bool inside;	/* this is such a child */
 
 static void on_signal(int sig)
 {
 	doctor_interrupted = sig;
 }
 
+static sigset_t watched(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
+		sigaddset(&set, asking[i]);
+	return set;
+}
+
 bool doctor_limited_start(void)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	sigset_t set;
+	sigset_t set = watched();
 
 	doctor_shared = mmap(NULL, sizeof *doctor_shared,
 		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -35,10 +48,6 @@ bool doctor_limited_start(void)
 		return false;
 	/* Who reads what we print may go before we have tidied up. */
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
-		sigaddset(&set, asking[i]);
 	return sigprocmask(SIG_BLOCK, &set, &before) == 0;
 }
 
@@ -51,6 +60,11 @@ static pid_t start(void)
 	pid = fork();
 	if (pid != 0)
 		return pid;
+	/* The first one tidies up even when its parent was killed; what that
+	 * one waits for in turn has nothing to tidy. */
+	if (inside)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	inside = true;
 	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
 		sigaction(asking[i], &act, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -61,21 +75,19 @@ static pid_t start(void)
  * on. false: it has not ended. */
 static bool wait_for(pid_t pid, int64_t until, int *status)
 {
-	sigset_t set;
+	sigset_t set = watched(), old;
+	bool ended;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
-		sigaddset(&set, asking[i]);
+	sigprocmask(SIG_BLOCK, &set, &old);
 	for (;;) {
 		int64_t left = until - nfsappend_now();
-		struct timespec t = {left / DOCTOR_SECOND, left % DOCTOR_SECOND};
+		struct timespec t = {
+			left / DOCTOR_SECOND, left % DOCTOR_SECOND};
 		int sig;
 
-		if (waitpid(pid, status, WNOHANG) == pid)
-			return true;
-		if (left <= 0)
-			return false;
+		ended = waitpid(pid, status, WNOHANG) == pid;
+		if (ended || left <= 0)
+			break;
 		sig = sigtimedwait(&set, NULL, &t);
 		if (sig <= 0 || sig == SIGCHLD)
 			continue;
@@ -83,6 +95,8 @@ static bool wait_for(pid_t pid, int64_t until, int *status)
 		kill(pid, sig);
 		until = nfsappend_now() + GRACE_S * DOCTOR_SECOND;
 	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return ended;
 }
 
 /* Runs f; *status of the child, false when it had to be killed. */

@@ -16,9 +16,9 @@
 
 static void tell_range(char *out, size_t room, uint64_t from, uint64_t len)
 {
-	if (from == 0 && len == UINT64_MAX)
+	if (from == 0 && len >= INT64_MAX) /* knfsd: as far as it counts */
 		snprintf(out, room, "the whole file");
-	else if (len == UINT64_MAX)
+	else if (len >= INT64_MAX - from)
 		snprintf(out, room, "bytes from %" PRIu64 " on", from);
 	else
 		snprintf(out, room, "%" PRIu64 " bytes from %" PRIu64, len,
@@ -107,13 +107,14 @@ static void local_locks(const char *path)
 			continue;
 		snprintf(proc, sizeof proc, "/proc/%d/comm", pid);
 		if (sys_read_text(AT_FDCWD, proc, command, sizeof command) < 0)
-			strcpy(command, "?");
+			strcpy(command, "ended, but not those who inherited "
+					"the descriptor");
 		command[strcspn(command, "\n")] = '\0';
 		doctor_found(DOCTOR_NOTE,
 			"on this host process %d (%s) has a %s lock on it "
 			"(%s)",
-			pid, command, strcmp(mode, "WRITE") == 0 ? "write" : "read",
-			kind);
+			pid, command,
+			strcmp(mode, "WRITE") == 0 ? "write" : "read", kind);
 	}
 	if (f != NULL)
 		fclose(f);
@@ -152,16 +153,18 @@ void doctor_mount_locks(const struct nfsappend_mount *m, const char *path)
 {
 	doctor_step("locking a file by the kernel's client");
 	if (m->local_lock) {
-		doctor_found(DOCTOR_NOTE, "flock() and fcntl() locks of "
-					  "programs hold on this host only "
-					  "(mount option nolock or local_lock)");
+		doctor_found(DOCTOR_NOTE,
+			"flock() and fcntl() locks of "
+			"programs hold on this host only "
+			"(mount option nolock or local_lock)");
 	} else if (doctor_answers(lock_once, (void *)path, 3)) {
 		doctor_found(DOCTOR_OK, "flock() and fcntl() locks of programs "
 					"work on the mount");
 	} else if (!doctor_interrupted) {
 		doctor_found(DOCTOR_WARN, "flock() and fcntl() locks of "
 					  "programs do not work on this mount");
-		doctor_cure(m->target.version == 3
+		doctor_cure(
+			m->target.version == 3
 				? "start rpc.statd here and the lock service "
 				  "on the server (and open their ports), or "
 				  "mount with nolock"

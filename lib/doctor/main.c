@@ -52,12 +52,12 @@ static void read_configuration(void)
 	if (fd >= 0 && (complaints = fdopen(fd, "r")) != NULL)
 		snprintf(complaints_name, sizeof complaints_name,
 			"/proc/%d/fd/%d", (int)getpid(), fd);
-	nfsappend_log_configure(NFSAPPEND_WARN,
-		complaints != NULL ? complaints_name : NULL);
+	nfsappend_log_configure(
+		NFSAPPEND_WARN, complaints != NULL ? complaints_name : NULL);
 	/* NFSAPPEND_LOG for its own mistakes; it would lead the others away. */
 	nfsappend_config_read(select_environment("NFSAPPEND_LOG", true));
-	nfsappend_log_configure(NFSAPPEND_WARN,
-		complaints != NULL ? complaints_name : NULL);
+	nfsappend_log_configure(
+		NFSAPPEND_WARN, complaints != NULL ? complaints_name : NULL);
 	nfsappend_config_read(select_environment("NFSAPPEND_LOG", false));
 	for (unsigned i = 0; i < nfsappend_config.nmaps; i++)
 		if (nfsappend_config.maps[i].dropped)
@@ -86,13 +86,26 @@ static void tell_complaints(void)
 static bool is_number(const char *s)
 {
 	return s[0] != '\0' && s[strspn(s, "0123456789")] == '\0' &&
-		strlen(s) < 10;
+	       strlen(s) < 10;
+}
+
+/* What means something in a URL, by its number (RFC 3986 section 2.1). */
+static void encode(const char *path, char *out)
+{
+	for (; *path != '\0'; path++) {
+		if (strchr("%?#", *path) != NULL || *path <= ' ')
+			out += sprintf(out, "%%%02x", (unsigned char)*path);
+		else
+			*out++ = *path;
+	}
+	*out = '\0';
 }
 
 /* Below a DIR of NFSAPPEND_MAP: the URL is what counts. */
 static bool by_map(const char *arg)
 {
-	char absolute[PATH_MAX], path[PATH_MAX], url[2 * PATH_MAX];
+	char absolute[PATH_MAX], path[PATH_MAX], rest[3 * PATH_MAX];
+	char url[5 * PATH_MAX];
 	const struct nfsappend_map *map;
 	const char *query;
 	int base;
@@ -100,20 +113,20 @@ static bool by_map(const char *arg)
 	if (arg[0] == '/')
 		snprintf(absolute, sizeof absolute, "%s", arg);
 	else if (getcwd(path, sizeof path) == NULL ||
-		snprintf(absolute, sizeof absolute, "%s/%s", path, arg) >=
-			(int)sizeof absolute)
+		 snprintf(absolute, sizeof absolute, "%s/%s", path, arg) >=
+			 (int)sizeof absolute)
 		return false;
 	if (nfsappend_path_normalise(absolute, path, sizeof path) < 0)
 		return false;
 	map = nfsappend_path_match(path);
 	if (map == NULL || map->dropped)
 		return false;
-	query = strchr(map->entry, '=') + 1;
+	query = strstr(map->entry, "=nfs:") + 1;
 	base = (int)strcspn(query, "?");
-	snprintf(url, sizeof url, "%.*s%s%s", base, query, path + map->len,
-		query + base);
-	doctor_found(DOCTOR_NOTE, "NFSAPPEND_MAP (-m): %s stands for %s", path,
-		url);
+	encode(path + map->len, rest);
+	snprintf(url, sizeof url, "%.*s%s%s", base, query, rest, query + base);
+	doctor_found(
+		DOCTOR_NOTE, "NFSAPPEND_MAP (-m): %s stands for %s", path, url);
 	doctor_url(url);
 	return true;
 }
@@ -133,8 +146,8 @@ static void examine(void *arg)
 	} else if (by_map(what)) {
 		;
 	} else if (strchr(what, '/') == NULL && stat(what, &st) != 0 &&
-		   nfsappend_program_find(what, environ, program,
-			   sizeof program)) {
+		   nfsappend_program_find(
+			   what, environ, program, sizeof program)) {
 		doctor_command(program);
 	} else {
 		doctor_path(what);
@@ -145,8 +158,8 @@ static void examine_titled(const char *what)
 {
 	putchar('\n');
 	doctor_title("%s", what);
-	/* The kernel's own time-outs on top of ours. */
-	doctor_limited(examine, (void *)what, doctor_seconds + 3);
+	/* Behind our own time-outs: what the kernel does not return from. */
+	doctor_limited(examine, (void *)what, doctor_seconds + 8);
 	doctor_end_if_interrupted();
 }
 

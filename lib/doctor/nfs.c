@@ -107,14 +107,14 @@ static int poll_until(struct nfsappend_wait *w, struct pollfd *fds, unsigned n,
 	}
 }
 
-static int poll_working(struct nfsappend_wait *w, struct pollfd *fds,
-	unsigned n, int64_t until)
+static int poll_working(
+	struct nfsappend_wait *w, struct pollfd *fds, unsigned n, int64_t until)
 {
 	return poll_until(w, fds, n, until, false);
 }
 
-static int poll_cleaning(struct nfsappend_wait *w, struct pollfd *fds,
-	unsigned n, int64_t until)
+static int poll_cleaning(
+	struct nfsappend_wait *w, struct pollfd *fds, unsigned n, int64_t until)
 {
 	return poll_until(w, fds, n, until, true);
 }
@@ -133,12 +133,12 @@ bool doctor_again(struct nfsappend_wait *w, int *r, unsigned *tries)
 		return ++*tries < 32;
 	case NFSAPPEND_DELAY:
 		return w->poll(w, NULL, 0, nfsappend_now() + 50 * DOCTOR_MS) ==
-			0;
+		       0;
 	case NFSAPPEND_LOST:
 	case NFSAPPEND_UNSENT:
 		return ++*tries < 4 &&
-			w->poll(w, NULL, 0,
-				nfsappend_now() + 50 * DOCTOR_MS) == 0;
+		       w->poll(w, NULL, 0, nfsappend_now() + 50 * DOCTOR_MS) ==
+			       0;
 	default:
 		return false;
 	}

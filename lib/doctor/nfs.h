@@ -22,10 +22,10 @@ struct doctor_place {
 	 * client serves the file in our place. */
 	enum doctor_level bad;
 	bool mounted;
-	char path[PATH_MAX]; /* of dir on the mount */
+	char path[PATH_MAX];	      /* of dir on the mount */
 	struct nfsappend_mount mount; /* if mounted */
 	uint64_t dir_ino;
-	int64_t deadline;    /* CLOCK_MONOTONIC ns */
+	int64_t deadline; /* CLOCK_MONOTONIC ns */
 };
 
 /* The module beside the library; NULL and why when it cannot be loaded. */

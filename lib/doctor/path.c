@@ -58,11 +58,11 @@ static bool mount_by_text(const char *path, struct nfsappend_mount *mount,
 
 		type[0] = '\0';
 		if (tail != NULL)
-			snprintf(type, room, "%.*s", (int)strcspn(tail + 3, " "),
-				tail + 3);
+			snprintf(type, room, "%.*s",
+				(int)strcspn(tail + 3, " "), tail + 3);
 		sscanf(best, "%*s %*s %u:%u", &major, &minor);
-		nfs = nfsappend_mount_line(best, 0,
-			(uint64_t)major << 32 | minor, mount);
+		nfs = nfsappend_mount_line(
+			best, 0, (uint64_t)major << 32 | minor, mount);
 	}
 	free(best);
 	return nfs;
@@ -94,9 +94,10 @@ static bool tell_mount(struct doctor_place *p)
 	if (m->target.version == 4)
 		snprintf(version, sizeof version, "4.%u", m->minor);
 	if (m->target.version == 0) {
-		doctor_found(p->bad, "on the NFS mount %s, of a version or "
-				     "address that is not known to us: the "
-				     "kernel serves it, each write with O_SYNC",
+		doctor_found(p->bad,
+			"on the NFS mount %s, of a version or "
+			"address that is not known to us: the "
+			"kernel serves it, each write with O_SYNC",
 			m->point);
 		doctor_cure("mount by TCP with vers=3 or vers=4.2");
 		return false;
@@ -175,8 +176,8 @@ static bool find_handles(struct doctor_place *p)
 	if (r == 0)
 		r = nfsappend_handle_of(fd, stx.stx_ino, &p->dir);
 	close(fd);
-	p->session = doctor_backend(NULL, 0)->session(&p->target, &p->contact,
-		&p->cred);
+	p->session = doctor_backend(NULL, 0)->session(
+		&p->target, &p->contact, &p->cred);
 	if (p->session == NULL)
 		return false;
 	if (r != 0) {
@@ -195,8 +196,8 @@ static bool find_handles(struct doctor_place *p)
 			p->target.path[1] != '\0' ? p->target.path : "",
 			rest[0] == '/' ? "" : "/", rest);
 		doctor_wait(&w, p->deadline, false);
-		r = doctor_backend(NULL, 0)->contact(&target, &p->cred, &w,
-			&contact, why, sizeof why);
+		r = doctor_backend(NULL, 0)->contact(
+			&target, &p->cred, &w, &contact, why, sizeof why);
 		p->dir = contact.root;
 		if (r != 0) {
 			doctor_found(p->bad, "it cannot be looked up: %s",
@@ -244,8 +245,9 @@ static void tell_configured(const char *path)
 	for (unsigned i = 0; i < nfsappend_config.npaths; i++)
 		near |= strcmp(nfsappend_config.paths[i].dir, path) == 0;
 	if (nfsappend_config.npaths == 0)
-		doctor_found(DOCTOR_NOTE, "to serve it: nfsappend -p %s -- "
-					  "COMMAND",
+		doctor_found(DOCTOR_NOTE,
+			"to serve it: nfsappend -p %s -- "
+			"COMMAND",
 			path);
 	else if (!near && !nfsappend_paths_match(path)) {
 		doctor_found(DOCTOR_WARN,
@@ -277,7 +279,8 @@ static void on_mount(struct doctor_place *p, const char *path,
 		faccessat(AT_FDCWD, p->path, W_OK | X_OK, AT_EACCESS) != 0 &&
 		p->file.len != 0) {
 		doctor_found(DOCTOR_NOTE,
-			"you may make no file in %s (%s): the test of an append "
+			"you may make no file in %s (%s): the test of an "
+			"append "
 			"is left out",
 			p->path, strerror(errno));
 		return;
@@ -288,8 +291,8 @@ static void on_mount(struct doctor_place *p, const char *path,
 
 /* Before anything there is touched: does the server of the mount that the
  * path seems to be on answer? */
-static bool answers(struct doctor_place *p, const char *path, char *type,
-	size_t room)
+static bool answers(
+	struct doctor_place *p, const char *path, char *type, size_t room)
 {
 	struct nfsappend_mount m;
 
@@ -368,8 +371,7 @@ void doctor_path(const char *given)
 		snprintf(parent, sizeof parent, "%s", path);
 		*(strrchr(parent, '/') + (strrchr(parent, '/') == parent)) =
 			'\0';
-		if (sys_statx(AT_FDCWD, parent, 0, STATX_MASK, &stx) !=
-				0 ||
+		if (sys_statx(AT_FDCWD, parent, 0, STATX_MASK, &stx) != 0 ||
 			!nfsappend_mount_find(&stx, &mount)) {
 			doctor_found(DOCTOR_FAIL,
 				"%s: neither a directory or file on NFS, nor a "

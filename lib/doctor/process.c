@@ -50,8 +50,8 @@ const char *doctor_variable(const struct doctor_process *p, const char *name)
 	return NULL;
 }
 
-static unsigned status_field(const char *status, const char *name,
-	unsigned column)
+static unsigned status_field(
+	const char *status, const char *name, unsigned column)
 {
 	const char *at = strstr(status, name);
 	unsigned value = 0;
@@ -91,8 +91,8 @@ static bool other_files(pid_t pid)
 
 	snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
 	return stat(path, &theirs) == 0 &&
-		stat("/proc/self/ns/mnt", &ours) == 0 &&
-		theirs.st_ino != ours.st_ino;
+	       stat("/proc/self/ns/mnt", &ours) == 0 &&
+	       theirs.st_ino != ours.st_ino;
 }
 
 static void explain_absence(const struct doctor_process *p, const char *exe)
@@ -157,8 +157,9 @@ static void tell_version(const char *maps)
 	memcpy(path, at, n);
 	path[n] = '\0';
 	if (strstr(path, " (deleted)") != NULL) {
-		doctor_found(DOCTOR_WARN, "nfsappend is in it (%s), but of a "
-					  "file that has been replaced since",
+		doctor_found(DOCTOR_WARN,
+			"nfsappend is in it (%s), but of a "
+			"file that has been replaced since",
 			path);
 		doctor_cure("restart the program, so that all use one version");
 		return;
@@ -198,8 +199,8 @@ static bool permitted(const struct doctor_process *p, const char *maps)
 {
 	if (maps != NULL)
 		return true;
-	doctor_found(DOCTOR_FAIL, "it may not be looked at: %s",
-		strerror(errno));
+	doctor_found(
+		DOCTOR_FAIL, "it may not be looked at: %s", strerror(errno));
 	doctor_cure("run the doctor as user %u, or as root", p->euid);
 	return false;
 }

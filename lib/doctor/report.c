@@ -60,8 +60,8 @@ void doctor_title(const char *fmt, ...)
 
 void doctor_found(enum doctor_level level, const char *fmt, ...)
 {
-	static const char *const heads[] = {"  ok    ", "  note  ", "  WARN  ",
-		"  FAIL  "};
+	static const char *const heads[] = {
+		"  ok    ", "  note  ", "  WARN  ", "  FAIL  "};
 	char text[TEXT_MAX];
 	va_list args;
 

@@ -34,8 +34,8 @@ static enum doctor_ping open_connection(const struct sockaddr_in6 *to,
 	unsigned port, int64_t deadline, int *error, int *out)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&to->sin6_addr);
-	struct sockaddr_in in = {.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port)};
+	struct sockaddr_in in = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	struct sockaddr_in6 in6 = *to;
 	socklen_t n = sizeof *error;
 	int fd, r;
@@ -63,15 +63,16 @@ static enum doctor_ping open_connection(const struct sockaddr_in6 *to,
 	}
 	close(fd);
 	return *error == ECONNREFUSED ? DOCTOR_REFUSED
-		: *error == ETIMEDOUT ? DOCTOR_NO_HOST
+	       : *error == ETIMEDOUT  ? DOCTOR_NO_HOST
 				      : DOCTOR_UNREACHABLE;
 }
 
 /* RFC 5531 section 9: an accepted reply with an empty verifier. */
-static enum doctor_ping read_reply(const uint32_t *word, size_t n,
-	struct doctor_call *call)
+static enum doctor_ping read_reply(
+	const uint32_t *word, size_t n, struct doctor_call *call)
 {
-	size_t verifier = n > 5 ? (ntohl(word[5]) + 3) / 4 : 0, at = 6 + verifier;
+	size_t verifier = n > 5 ? (ntohl(word[5]) + 3) / 4 : 0,
+	       at = 6 + verifier;
 
 	if (n < 7 || ntohl(word[1]) != XID || ntohl(word[2]) != 1 ||
 		verifier > 100 || at >= n)
@@ -91,11 +92,10 @@ static enum doctor_ping read_reply(const uint32_t *word, size_t n,
 	}
 }
 
-static enum doctor_ping talk(int fd, struct doctor_call *call,
-	int64_t deadline)
+static enum doctor_ping talk(int fd, struct doctor_call *call, int64_t deadline)
 {
-	uint32_t out[15] = {0, XID, 0, 2, call->program, call->version,
-		call->procedure};
+	uint32_t out[15] = {
+		0, XID, 0, 2, call->program, call->version, call->procedure};
 	uint32_t in[128];
 	size_t n = 11 + call->nargs, have = 0;
 	char *buf = (char *)in;

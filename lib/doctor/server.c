@@ -92,8 +92,8 @@ static void explain_ping(struct doctor_place *p, enum doctor_ping how,
 			"%s does not answer at all on port %u (%s): it is "
 			"down, or a firewall drops what we send",
 			host, port, what);
-		doctor_cure("start it, or open TCP port %u in the firewall",
-			port);
+		doctor_cure(
+			"start it, or open TCP port %u in the firewall", port);
 		break;
 	case DOCTOR_SILENT:
 		doctor_found(p->bad,
@@ -109,8 +109,8 @@ static void explain_ping(struct doctor_place *p, enum doctor_ping how,
 		break;
 	case DOCTOR_CLOSED:
 		doctor_found(p->bad,
-			"port %u of %s (%s) closes the connection at once", port,
-			host, what);
+			"port %u of %s (%s) closes the connection at once",
+			port, host, what);
 		doctor_cure("look whether an NFS server listens there, and "
 			    "whether it admits this client (hosts.deny, TLS "
 			    "only)");
@@ -135,8 +135,8 @@ static void explain_ping(struct doctor_place *p, enum doctor_ping how,
 }
 
 /* The port that rpcbind tells; 0: none is registered, or it does not say. */
-static unsigned ask_portmapper(struct doctor_place *p, unsigned program,
-	enum doctor_ping *how)
+static unsigned ask_portmapper(
+	struct doctor_place *p, unsigned program, enum doctor_ping *how)
 {
 	struct doctor_call call = {.program = PROGRAM_PORTMAP,
 		.version = 2,
@@ -145,8 +145,8 @@ static unsigned ask_portmapper(struct doctor_place *p, unsigned program,
 		.nargs = 4};
 
 	doctor_step("asking rpcbind of %s", p->target.host);
-	*how = doctor_ping(&p->contact.address, PORTMAP_PORT, &call,
-		p->deadline);
+	*how = doctor_ping(
+		&p->contact.address, PORTMAP_PORT, &call, p->deadline);
 	return *how == DOCTOR_ANSWERED && call.result < 65536 ? call.result : 0;
 }
 
@@ -156,8 +156,8 @@ static bool ping(struct doctor_place *p, unsigned program, unsigned version,
 	struct doctor_call call = {.program = program, .version = version};
 	enum doctor_ping how;
 
-	doctor_step("waiting for %s on port %u of %s", what, port,
-		p->target.host);
+	doctor_step(
+		"waiting for %s on port %u of %s", what, port, p->target.host);
 	how = doctor_ping(&p->contact.address, port, &call, p->deadline);
 	if (!doctor_interrupted)
 		explain_ping(p, how, port, what, &call);
@@ -174,8 +174,9 @@ static bool reach_mountd(struct doctor_place *p)
 	if (port != 0)
 		return ping(p, PROGRAM_MOUNT, 3, port, "MOUNT");
 	if (how == DOCTOR_ANSWERED) {
-		doctor_found(p->bad, "rpcbind of %s knows no MOUNT service, "
-				     "which NFSv3 needs",
+		doctor_found(p->bad,
+			"rpcbind of %s knows no MOUNT service, "
+			"which NFSv3 needs",
 			p->target.host);
 		doctor_cure("allow NFSv3 in the server (vers3=y; "
 			    "rpc.mountd), use version=4 in the URL, or name "
@@ -210,10 +211,10 @@ bool doctor_reach(struct doctor_place *p)
 
 static void explain_refusal(struct doctor_place *p, int r)
 {
-	const char *kernel = p->mounted
-		? "; the kernel serves its files, each write with O_SYNC, "
-		  "slower"
-		: "";
+	const char *kernel = p->mounted ? "; the kernel serves its files, each "
+					  "write with O_SYNC, "
+					  "slower"
+					: "";
 
 	if (r != -EPERM && r != -EACCES) {
 		doctor_found(p->bad, "the server does not let us in: %s%s",
@@ -286,8 +287,8 @@ bool doctor_rights(struct doctor_place *p, const struct nfsappend_fh *fh)
 	struct nfsappend_attr attr;
 	int r;
 
-	doctor_step("asking %s for the attributes of %s", p->target.host,
-		p->name);
+	doctor_step(
+		"asking %s for the attributes of %s", p->target.host, p->name);
 	r = getattr(p, p->session, fh, &attr);
 	if (doctor_interrupted)
 		return false;
@@ -335,8 +336,8 @@ void doctor_versions(struct doctor_place *p)
 	target.version = 4;
 	strcpy(target.path, "/");
 	doctor_wait(&w, p->deadline, false);
-	r = doctor_backend(NULL, 0)->contact(&target, &p->cred, &w, &contact,
-		why, sizeof why);
+	r = doctor_backend(NULL, 0)->contact(
+		&target, &p->cred, &w, &contact, why, sizeof why);
 	if (doctor_interrupted)
 		return;
 	if (r == 0)

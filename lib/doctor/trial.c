@@ -17,34 +17,9 @@
 #include <unistd.h>
 
 #include "core/handle.h"
-#include "doctor/nfs.h"
+#include "doctor/trial.h"
 
-#define RECORDS 6
-#define RECORD 64
-#define CLEAN_S 2 /* for what has to be undone */
-
-/* A host of NFSv4.0: a client with the file open. */
-struct host {
-	struct nfsappend_client client;
-	struct nfsappend_slot slot;
-};
-
-struct trial {
-	struct doctor_place *p;
-	const struct nfsappend_backend *nfs;
-	char name[64];
-	char path[PATH_MAX + 80]; /* on the mount */
-	bool made;
-	struct nfsappend_fh fh;
-	struct nfsappend_attr attr;
-	struct host ours, other;
-	bool locks; /* of the server work */
-	char sent[2 * RECORDS * RECORD];
-	uint32_t len; /* of what was sent */
-	int64_t took[RECORDS];
-};
-
-static void explain(struct trial *t, const char *what, int r)
+static void explain(struct doctor_trial *t, const char *what, int r)
 {
 	struct doctor_place *p = t->p;
 
@@ -54,9 +29,10 @@ static void explain(struct trial *t, const char *what, int r)
 	switch (r) {
 	case -EACCES:
 	case -EPERM:
-		doctor_cure("let user %u (group %u) write to the directory on "
-			    "the server; root is nobody there unless the export "
-			    "has no_root_squash",
+		doctor_cure(
+			"let user %u (group %u) write to the directory on "
+			"the server; root is nobody there unless the export "
+			"has no_root_squash",
 			p->cred.uid, p->cred.gid);
 		break;
 	case -EROFS:
@@ -81,7 +57,7 @@ static void explain(struct trial *t, const char *what, int r)
 	}
 }
 
-static void draw_name(struct trial *t)
+static void draw_name(struct doctor_trial *t)
 {
 	uint64_t random = 0;
 
@@ -92,37 +68,9 @@ static void draw_name(struct trial *t)
 	snprintf(t->path, sizeof t->path, "%s/%s", t->p->path, t->name);
 }
 
-static int open_as(struct trial *t, struct host *h, bool create)
-{
-	struct nfsappend_open_args args = {.dir = &t->p->dir,
-		.name = t->name,
-		.expected = create ? NULL : &t->fh,
-		.create = create,
-		.how = NFSAPPEND_UNCHECKED,
-		.mode = 0600};
-	struct nfsappend_fh fh;
-	struct nfsappend_attr attr;
-	struct nfsappend_wait w;
-	int r;
-
-	doctor_wait(&w, t->p->deadline, false);
-	if (h->client.generation == 0)
-		DOCTOR_CALL(w, r, client, t->p->session, &w, &h->client);
-	else
-		r = 0;
-	if (r == 0)
-		DOCTOR_CALL(w, r, open, t->p->session, &w, &h->slot,
-			&h->client, &args, &fh, &attr);
-	if (r == 0 && create) {
-		t->fh = fh;
-		t->attr = attr;
-	}
-	return r;
-}
-
 /* By the kernel, on its mount: the handle is the kernel's, as for files of
  * programs. */
-static int make_on_mount(struct trial *t)
+static int make_on_mount(struct doctor_trial *t)
 {
 	struct stat st;
 	struct nfsappend_wait w;
@@ -152,7 +100,7 @@ static int make_on_mount(struct trial *t)
 	return r;
 }
 
-static int make_by_url(struct trial *t)
+static int make_by_url(struct doctor_trial *t)
 {
 	struct nfsappend_wait w;
 	int r;
@@ -164,7 +112,7 @@ static int make_by_url(struct trial *t)
 		return r == 0 ? -EEXIST : r;
 	t->made = true; /* perhaps: an answer may be lost */
 	if (t->p->target.version == 4)
-		return open_as(t, &t->ours, true);
+		return doctor_open_as(t, &t->ours, true);
 	DOCTOR_CALL(w, r, create, t->p->session, &w, &t->p->dir, t->name,
 		NFSAPPEND_UNCHECKED, 0600, 0, &t->fh, &t->attr);
 	if (r < 0)
@@ -172,100 +120,28 @@ static int make_by_url(struct trial *t)
 	return r;
 }
 
-static char *next_record(struct trial *t)
-{
-	char *record = t->sent + t->len;
-
-	memset(record, '.', RECORD);
-	snprintf(record, RECORD, "nfsappend doctor %u", t->len / RECORD);
-	record[strlen(record)] = ' ';
-	record[RECORD - 1] = '\n';
-	return record;
-}
-
-static int check(const struct nfsappend_written *written)
-{
-	if (written->count != RECORD)
-		return -EIO;
-	return written->committed == NFSAPPEND_FILE_SYNC ? 0 : -EPROTO;
-}
-
-static int append_unlocked(struct trial *t)
-{
-	struct nfsappend_written written;
-	struct nfsappend_wait w;
-	char *record = next_record(t);
-	int r;
-
-	doctor_wait(&w, t->p->deadline, false);
-	DOCTOR_CALL(w, r, write, t->p->session, &w, &t->fh, t->len, record,
-		RECORD, &written);
-	if (r == 0)
-		r = check(&written);
-	if (r == 0)
-		t->len += RECORD;
-	return r;
-}
-
-/* more: and keep the lock. */
-static int append_locked(struct trial *t, struct host *h, bool more)
-{
-	struct nfsappend_record rec = {.data = next_record(t),
-		.len = RECORD,
-		.offset = t->len,
-		.more = more};
-	struct nfsappend_wait w;
-	int r;
-
-	doctor_wait(&w, t->p->deadline, false);
-	DOCTOR_CALL(w, r, append, t->p->session, &w, &h->slot, &t->fh, &rec);
-	if (r == NFSAPPEND_NOT_END) /* nobody else writes to it */
-		r = -EPROTO;
-	if (r == 0)
-		r = check(&rec.written);
-	if (r == 0)
-		t->len += RECORD;
-	return r;
-}
-
-static void release(struct trial *t, struct host *h, bool cleaning)
-{
-	struct nfsappend_record rec = {.data = t->sent};
-	struct nfsappend_wait w;
-	int r;
-
-	doctor_wait(&w,
-		cleaning ? nfsappend_now() + CLEAN_S * DOCTOR_SECOND
-			 : t->p->deadline,
-		cleaning);
-	if (nfsappend_slot_get(&h->slot).held)
-		DOCTOR_CALL(w, r, append, t->p->session, &w, &h->slot, &t->fh,
-			&rec);
-	(void)r;
-}
-
 /* As two hosts: while one holds the lock the other must not get it. 0, or why
  * no record can be appended. */
-static int try_locks(struct trial *t)
+static int try_locks(struct doctor_trial *t)
 {
 	int r, other;
 
 	doctor_step("locking a file on the server");
-	r = open_as(t, &t->ours, false);
+	r = doctor_open_as(t, &t->ours, false);
 	if (r == 0)
-		r = append_locked(t, &t->ours, true);
+		r = doctor_append_locked(t, &t->ours, true);
 	if (r != 0)
 		return r;
-	r = open_as(t, &t->other, false);
+	r = doctor_open_as(t, &t->other, false);
 	if (r != 0)
 		return r;
-	other = append_locked(t, &t->other, false);
-	release(t, &t->ours, false);
+	other = doctor_append_locked(t, &t->other, false);
+	doctor_release(t, &t->ours, 0);
 	if (other == NFSAPPEND_BUSY) {
 		t->locks = true;
 		doctor_found(DOCTOR_OK, "locks work: while one host appends "
 					"another one is kept waiting");
-		return append_locked(t, &t->other, false);
+		return doctor_append_locked(t, &t->other, false);
 	}
 	if (other != 0)
 		return other;
@@ -280,7 +156,7 @@ static int try_locks(struct trial *t)
 static bool no_locks(int r)
 {
 	return r == -ENOLCK || r == -EOPNOTSUPP || r == -ENOTSUP ||
-		r == -EINVAL || r == -ENOSYS;
+	       r == -EINVAL || r == -ENOSYS;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -290,17 +166,18 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int append_records(struct trial *t)
+static int append_records(struct doctor_trial *t)
 {
 	int64_t median;
 	int r = 0;
 
 	doctor_step("appending to a file on the server");
-	for (unsigned i = 0; i < RECORDS && r == 0 && !doctor_interrupted; i++) {
+	for (unsigned i = 0; i < RECORDS && r == 0 && !doctor_interrupted;
+		i++) {
 		int64_t start = nfsappend_now();
 
-		r = t->locks ? append_locked(t, &t->ours, false)
-			     : append_unlocked(t);
+		r = t->locks ? doctor_append_locked(t, &t->ours, false)
+			     : doctor_append_unlocked(t);
 		t->took[i] = nfsappend_now() - start;
 	}
 	if (r != 0 || doctor_interrupted)
@@ -308,9 +185,9 @@ static int append_records(struct trial *t)
 	qsort(t->took, RECORDS, sizeof *t->took, compare_times);
 	median = t->took[RECORDS / 2] > 0 ? t->took[RECORDS / 2] : 1;
 	doctor_found(DOCTOR_OK,
-		"a stable append takes %.2f ms (%.2f to %.2f): a lone writer "
-		"makes about %" PRId64 " a second; writers of one host share "
-		"them",
+		"a stable append takes %.2f ms (%.2f to %.2f): one writer can "
+		"make about %" PRId64 " a second; several on a host share "
+		"their WRITEs",
 		(double)median / 1e6, (double)t->took[0] / 1e6,
 		(double)t->took[RECORDS - 1] / 1e6,
 		DOCTOR_SECOND / median > 0 ? DOCTOR_SECOND / median : 1);
@@ -321,7 +198,7 @@ static int append_records(struct trial *t)
 	return 0;
 }
 
-static int read_back(struct trial *t)
+static int read_back(struct doctor_trial *t)
 {
 	char back[sizeof t->sent];
 	uint32_t len = sizeof back;
@@ -359,9 +236,10 @@ static int read_back(struct trial *t)
 	return 0;
 }
 
-static void clean(struct trial *t)
+static void clean(struct doctor_trial *t)
 {
-	struct host *hosts[] = {&t->ours, &t->other};
+	struct doctor_host *hosts[] = {&t->ours, &t->other};
+	int64_t until = nfsappend_now() + CLEAN_S * DOCTOR_SECOND;
 	struct nfsappend_wait w;
 	int r = 0;
 
@@ -370,9 +248,8 @@ static void clean(struct trial *t)
 
 		if (!st.opened || st.lost)
 			continue;
-		release(t, hosts[i], true);
-		doctor_wait(&w, nfsappend_now() + CLEAN_S * DOCTOR_SECOND,
-			true);
+		doctor_release(t, hosts[i], until);
+		doctor_wait(&w, until, true);
 		DOCTOR_CALL(w, r, close, t->p->session, &w, &hosts[i]->slot,
 			&t->fh);
 	}
@@ -383,10 +260,10 @@ static void clean(struct trial *t)
 		r = unlink(t->path) != 0 ? -errno : 0;
 		doctor_shared->temporary[0] = '\0';
 	} else {
-		doctor_wait(&w, nfsappend_now() + CLEAN_S * DOCTOR_SECOND,
-			true);
-		DOCTOR_CALL(w, r, remove, t->p->session, &w, &t->p->dir,
-			t->name);
+		doctor_wait(
+			&w, nfsappend_now() + CLEAN_S * DOCTOR_SECOND, true);
+		DOCTOR_CALL(
+			w, r, remove, t->p->session, &w, &t->p->dir, t->name);
 	}
 	if (r != 0 && r != -ENOENT) {
 		doctor_found(DOCTOR_WARN,
@@ -397,7 +274,7 @@ static void clean(struct trial *t)
 	}
 }
 
-static void tell_owner(struct trial *t)
+static void tell_owner(struct doctor_trial *t)
 {
 	const struct nfsappend_cred *cred = &t->p->cred;
 
@@ -409,9 +286,26 @@ static void tell_owner(struct trial *t)
 				       : "all_squash, or another idmap");
 }
 
+/* An OPEN was granted, so it is not in its grace period. */
+static void tell_lease(struct doctor_trial *t)
+{
+	struct nfsappend_wait w;
+	uint32_t seconds = 0;
+	int r;
+
+	doctor_wait(&w, t->p->deadline, false);
+	DOCTOR_CALL(w, r, lease, t->p->session, &w, &t->p->dir, &seconds);
+	if (r == 0)
+		doctor_found(DOCTOR_OK,
+			"the server is in no grace period; its lease is %u s: "
+			"so long it keeps locks of a host that has gone, and "
+			"so long appends may wait after its restart",
+			seconds);
+}
+
 bool doctor_trial(struct doctor_place *p)
 {
-	static struct trial t; /* of this process alone */
+	static struct doctor_trial t; /* of this process alone */
 	bool v4 = p->target.version == 4;
 	int r;
 
@@ -440,13 +334,9 @@ bool doctor_trial(struct doctor_place *p)
 		} else if (r != 0) {
 			explain(&t, "it cannot be opened and locked", r);
 		}
+		if (r == 0)
+			tell_lease(&t);
 	}
-	if (r == 0 && t.ours.client.lease_s != 0)
-		doctor_found(DOCTOR_OK,
-			"the server's lease is %u s: as long its state of a "
-			"writer that died lasts, and a grace period after its "
-			"restart",
-			t.ours.client.lease_s);
 	if (r == 0 && !doctor_interrupted) {
 		r = append_records(&t);
 		if (r == 0)

@@ -16,8 +16,8 @@ static int contact(struct doctor_place *p, char *why, size_t whylen)
 
 	doctor_step("mounting %s", p->target.path);
 	doctor_wait(&w, p->deadline, false);
-	return doctor_backend(NULL, 0)->contact(&p->target, &p->cred, &w,
-		&p->contact, why, whylen);
+	return doctor_backend(NULL, 0)->contact(
+		&p->target, &p->cred, &w, &p->contact, why, whylen);
 }
 
 /* The last component of the target's path becomes the file's name. */
@@ -35,8 +35,15 @@ static bool ascend(struct doctor_place *p)
 
 static void explain(struct doctor_place *p, int r, const char *why)
 {
-	doctor_found(DOCTOR_FAIL, "%s cannot be reached: %s", p->name,
-		why[0] != '\0' ? why : doctor_outcome(r));
+	char secure[160] = "";
+
+	if ((r == -EACCES || r == -EPERM) && !doctor_low_port())
+		snprintf(secure, sizeof secure,
+			"; if there is such an export, it is 'secure', and "
+			"this user may not use a port below 1024");
+	doctor_found(DOCTOR_FAIL, "%s cannot be reached: %s (%s)%s", p->name,
+		why[0] != '\0' ? why : "the server refuses", doctor_outcome(r),
+		secure);
 	switch (r) {
 	case -ENOENT:
 		doctor_cure("correct the path in the URL, or create it on the "
@@ -48,15 +55,18 @@ static void explain(struct doctor_place *p, int r, const char *why)
 		break;
 	case -EACCES:
 	case -EPERM:
-		doctor_cure("correct the path in the URL if there is no such "
-			    "export (showmount -e %s), else admit this host "
-			    "in the export list%s",
-			p->target.host,
-			doctor_low_port() ? ""
-					  : ", with 'insecure': this user may "
-					    "not use a port below 1024 (or give "
-					    "the program "
-					    "CAP_NET_BIND_SERVICE)");
+		if (secure[0] != '\0')
+			doctor_cure("add 'insecure' to the export "
+				    "(/etc/exports, then exportfs -ra), or "
+				    "give the program the capability "
+				    "CAP_NET_BIND_SERVICE; or correct the path "
+				    "(showmount -e %s)",
+				p->target.host);
+		else
+			doctor_cure("correct the path in the URL if there is "
+				    "no such export (showmount -e %s), else "
+				    "admit this host in the export list",
+				p->target.host);
 		break;
 	case -EPROTONOSUPPORT:
 		doctor_cure("allow it (vers4.0=y in the [nfsd] section of "
@@ -87,8 +97,8 @@ static void look_up_file(struct doctor_place *p)
 		&p->file, &attr);
 	if (r != 0) {
 		p->file.len = 0;
-		doctor_found(DOCTOR_NOTE, "%s: %s", p->file_name,
-			doctor_outcome(r));
+		doctor_found(
+			DOCTOR_NOTE, "%s: %s", p->file_name, doctor_outcome(r));
 		return;
 	}
 	if (attr.type != NFSAPPEND_REG) {
@@ -106,8 +116,9 @@ static void look_up_file(struct doctor_place *p)
 		doctor_cure("chown or chmod it on the server, or run the "
 			    "program as another user");
 	} else {
-		doctor_found(DOCTOR_OK, "%s is there (%llu bytes), and may be "
-					"appended to",
+		doctor_found(DOCTOR_OK,
+			"%s is there (%llu bytes), and may be "
+			"appended to",
 			p->file_name, (unsigned long long)attr.size);
 	}
 	doctor_holders(p, NULL);
@@ -143,8 +154,8 @@ void doctor_url(const char *url)
 		return;
 	}
 	p.dir = p.contact.root;
-	p.session = doctor_backend(NULL, 0)->session(&p.target, &p.contact,
-		&p.cred);
+	p.session = doctor_backend(NULL, 0)->session(
+		&p.target, &p.contact, &p.cred);
 	if (p.session == NULL)
 		return;
 	doctor_found(DOCTOR_OK,
@@ -152,8 +163,9 @@ void doctor_url(const char *url)
 		"whole or not there, whatever dies",
 		p.contact.wtmax);
 	if (p.target.has_uid || p.target.has_gid)
-		doctor_found(DOCTOR_NOTE, "the URL says who we are: user %u, "
-					  "group %u",
+		doctor_found(DOCTOR_NOTE,
+			"the URL says who we are: user %u, "
+			"group %u",
 			p.cred.uid, p.cred.gid);
 	if (!doctor_rights(&p, &p.dir))
 		return;
