@@ -17,7 +17,9 @@ unsigned doctor_seconds = 5;
 volatile sig_atomic_t doctor_interrupted;
 struct doctor_shared *doctor_shared;
 
-static const int asking[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+/* Those that whoever started us does not have us ignore (nohup). */
+static int asking[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static unsigned nasking;
 static sigset_t before; /* the mask that we were started with */
 static bool inside;	/* this is such a child */
 
@@ -26,13 +28,23 @@ static void on_signal(int sig)
 	doctor_interrupted = sig;
 }
 
+static void find_asking(void)
+{
+	struct sigaction act;
+
+	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
+		if (sigaction(asking[i], NULL, &act) == 0 &&
+			act.sa_handler != SIG_IGN)
+			asking[nasking++] = asking[i];
+}
+
 static sigset_t watched(void)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
+	for (unsigned i = 0; i < nasking; i++)
 		sigaddset(&set, asking[i]);
 	return set;
 }
@@ -40,8 +52,10 @@ static sigset_t watched(void)
 bool doctor_limited_start(void)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	sigset_t set = watched();
+	sigset_t set;
 
+	find_asking();
+	set = watched();
 	doctor_shared = mmap(NULL, sizeof *doctor_shared,
 		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (doctor_shared == MAP_FAILED)
@@ -65,7 +79,7 @@ static pid_t start(void)
 	if (inside)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	inside = true;
-	for (unsigned i = 0; i < sizeof asking / sizeof *asking; i++)
+	for (unsigned i = 0; i < nasking; i++)
 		sigaction(asking[i], &act, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;

@@ -353,6 +353,7 @@ void doctor_path(const char *given)
 	struct nfsappend_mount mount;
 	struct statx stx;
 	bool there;
+	int error;
 
 	memset(&p, 0, sizeof p);
 	p.deadline = nfsappend_now() + doctor_seconds * DOCTOR_SECOND;
@@ -366,7 +367,21 @@ void doctor_path(const char *given)
 	if (!answers(&p, path, type, sizeof type))
 		return;
 	doctor_step("looking at %s", path);
-	there = sys_statx(AT_FDCWD, path, 0, STATX_MASK, &stx) == 0;
+	error = (int)-sys_statx(AT_FDCWD, path, 0, STATX_MASK, &stx);
+	there = error == 0;
+	if (error != 0 && error != ENOENT && error != ENOTDIR) {
+		doctor_found(DOCTOR_FAIL, "%s cannot be looked at: %s", path,
+			strerror(error));
+		doctor_cure(error == EACCES
+				? "let this user enter the directories above "
+				  "it, or run the doctor as the user of the "
+				  "program"
+				: error == ESTALE
+				? "mount it again: the server does not know "
+				  "its file handle any more"
+				: "see the log of the server, and dmesg");
+		return;
+	}
 	if (!there) {
 		snprintf(parent, sizeof parent, "%s", path);
 		*(strrchr(parent, '/') + (strrchr(parent, '/') == parent)) =
