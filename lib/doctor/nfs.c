@@ -119,11 +119,20 @@ static int poll_cleaning(
 	return poll_until(w, fds, n, until, true);
 }
 
+static ssize_t receive(struct nfsappend_wait *w, int fd, void *buf, size_t n)
+{
+	ssize_t r = recv(fd, buf, n, 0);
+
+	(void)w;
+	return r < 0 ? -errno : r;
+}
+
 void doctor_wait(struct nfsappend_wait *w, int64_t deadline, bool cleaning)
 {
 	memset(w, 0, sizeof *w);
 	w->deadline = deadline;
 	w->poll = cleaning ? poll_cleaning : poll_working;
+	w->receive = receive;
 }
 
 bool doctor_again(struct nfsappend_wait *w, int *r, unsigned *tries)
