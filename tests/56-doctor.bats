@@ -63,7 +63,7 @@ cause_and_cure() {
 }
 
 url_v4() {
-	server_url_v4 "export/$BATS_TEST_NUMBER" "$@"
+	server_url_v4 "export/$BATS_TEST_NUMBER"
 }
 
 @test "a good path, by NFSv3 and by NFSv4" {

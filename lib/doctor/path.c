@@ -225,16 +225,19 @@ static bool find_handles(struct doctor_place *p)
 
 static bool may_write(const char *path, const struct statx *stx)
 {
+	int error;
+
 	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
 		return true;
+	error = errno;
 	doctor_found(DOCTOR_FAIL,
 		"%s may not be written by you (user %u): %s; its mode is %04o, "
 		"its owner user %u, group %u",
-		path, (unsigned)geteuid(), strerror(errno),
+		path, (unsigned)geteuid(), strerror(error),
 		(unsigned)stx->stx_mode & 07777, stx->stx_uid, stx->stx_gid);
-	doctor_cure(errno == EROFS ? "mount it read-write (and export with rw)"
-				   : "chown or chmod it, or run the program as "
-				     "another user");
+	doctor_cure(error == EROFS ? "mount it read-write (and export with rw)"
+				   : "chown or chmod it, run the program as "
+				     "another user, or export with rw");
 	return false;
 }
 

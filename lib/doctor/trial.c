@@ -19,13 +19,23 @@
 #include "core/handle.h"
 #include "doctor/trial.h"
 
+/* What only our way of speaking to the server meets; the rest meets the
+ * kernel's client as well. */
+static bool ours_alone(const struct doctor_trial *t, int r)
+{
+	return t->made && (r == -EACCES || r == -EPERM || r == -EPROTO ||
+				  r == -EPROTONOSUPPORT || r == -EBADMSG ||
+				  r == NFSAPPEND_STATE_LOST);
+}
+
 static void explain(struct doctor_trial *t, const char *what, int r)
 {
 	struct doctor_place *p = t->p;
 
 	if (doctor_interrupted)
 		return;
-	doctor_found(p->bad, "%s: %s", what, doctor_outcome(r));
+	doctor_found(ours_alone(t, r) ? p->bad : DOCTOR_FAIL, "%s: %s", what,
+		doctor_outcome(r));
 	switch (r) {
 	case -EACCES:
 	case -EPERM:
