@@ -20,7 +20,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define NFSAPPEND_BACKEND_ABI 4
+#define NFSAPPEND_BACKEND_ABI 5
 /* How long recv() on a connection blocks at most (SO_RCVTIMEO). */
 #define NFSAPPEND_RECV_MS 50
 #define NFSAPPEND_FH_MAX 128 /* NFS4_FHSIZE; NFS3_FHSIZE is 64 */
@@ -289,6 +289,14 @@ struct nfsappend_record {
 	uint64_t size; /* with NOT_END and NOT_END_OR_IN */
 };
 
+/* Whose lock is in the way, as far as the server tells. */
+struct nfsappend_lock_holder {
+	bool found;
+	bool write;
+	uint64_t offset, length; /* UINT64_MAX: to the end */
+	uint64_t clientid;
+};
+
 struct pollfd;
 
 /*
@@ -443,6 +451,16 @@ struct nfsappend_backend {
 		uint64_t *verifier, void *buf, uint32_t *len, bool *eof);
 	int (*statfs)(struct nfsappend_session *, struct nfsappend_wait *,
 		const struct nfsappend_fh *, struct nfsappend_space *);
+
+	/* NFSv4 only, for nfsappend doctor. */
+
+	int (*lease)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_fh *, uint32_t *seconds);
+	/* A lock of anybody that a write lock on the whole file
+	 * would meet. */
+	int (*lock_holder)(struct nfsappend_session *, struct nfsappend_wait *,
+		const struct nfsappend_client *, const struct nfsappend_fh *,
+		struct nfsappend_lock_holder *);
 };
 
 #define NFSAPPEND_BACKEND_SYMBOL "nfsappend_backend_module"

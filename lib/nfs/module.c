@@ -148,4 +148,6 @@ const struct nfsappend_backend nfsappend_backend_module = {
 	.rename = either_rename,
 	.readdir = either_readdir,
 	.statfs = either_statfs,
+	.lease = nfsappend_nfs4_lease,
+	.lock_holder = nfsappend_nfs4_lock_holder,
 };

@@ -47,5 +47,11 @@ int nfsappend_nfs4_close(struct nfsappend_session *, struct nfsappend_wait *,
 int nfsappend_nfs4_append(struct nfsappend_session *, struct nfsappend_wait *,
 	struct nfsappend_slot *, const struct nfsappend_fh *,
 	struct nfsappend_record *);
+/* nfs4_inquiry.c */
+int nfsappend_nfs4_lease(struct nfsappend_session *, struct nfsappend_wait *,
+	const struct nfsappend_fh *, uint32_t *seconds);
+int nfsappend_nfs4_lock_holder(struct nfsappend_session *,
+	struct nfsappend_wait *, const struct nfsappend_client *,
+	const struct nfsappend_fh *, struct nfsappend_lock_holder *);
 
 #endif
