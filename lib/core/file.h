@@ -61,6 +61,13 @@ struct nfsappend_file {
 	_Atomic int64_t poked; /* CLOCK_MONOTONIC ns; local readers were told */
 };
 
+/* Counts for the statistics of this process, and for the whole host's. */
+#define NFSAPPEND_COUNT(file, what, n)                                         \
+	do {                                                                   \
+		nfsappend_count(&(file)->stats.what, (n));                     \
+		nfsappend_count(&(file)->segment.shared->figures.what, (n));   \
+	} while (0)
+
 void nfsappend_file_start(void);
 
 static inline bool nfsappend_file_mounted(const struct nfsappend_file *f)

@@ -313,9 +313,9 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 				nfsappend_cure(-r));
 		return r;
 	}
-	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
-	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
-	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
+	NFSAPPEND_COUNT(file, rpcs, o->w.wait.rpcs);
+	NFSAPPEND_COUNT(file, lookup_rpcs, o->w.wait.rpcs);
+	NFSAPPEND_COUNT(file, reconnects, o->w.wait.reconnects);
 	tell_not_locked(file);
 	nfsappend_file_hint(file, &p->attr);
 	nfsappend_unused_close(p->server);

@@ -209,7 +209,7 @@ static void quoting(void)
 	nfsappend_stats_write();
 	text = lines(1);
 	CHECK_HAS(text, "\"path\":\"/logs/a\\\"b\\\\c\\u000a\\u0009\\u0001"
-			"\\u001f\177/\xc3\xa9\"");
+			"\\u001f\\u007f/\xc3\xa9\"");
 	free(text);
 }
 
