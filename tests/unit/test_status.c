@@ -2,18 +2,19 @@
 /* What nfsappend-status makes of host segments, true ones and others. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "core/config_env.h"
 #include "core/json.h"
 #include "core/segment_file.h"
+#include "read_json.h"
 #include "rig.h"
 #include "status/show.h"
 
@@ -48,7 +49,11 @@ static const char *table(void)
 
 static const char *json(void)
 {
-	return shown(nfsappend_show_json);
+	const char *text = shown(nfsappend_show_json), *end = read_json(text);
+
+	CHECK(end != NULL);
+	CHECK_STR(end, "\n");
+	return text;
 }
 
 static void find(void)
