@@ -39,6 +39,7 @@ struct nfsappend_file {
 	_Atomic uint32_t attr_seq;
 	_Atomic int64_t attr_time; /* CLOCK_MONOTONIC ns, 0: none */
 	struct nfsappend_attr attr;
+	_Atomic bool told; /* N402 has been said */
 	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
@@ -97,6 +98,9 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
 	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
+/* told.c: N402 at that level, once for a process. why: the kernel serves it,
+ * if this process knows. */
+void nfsappend_file_tell(struct nfsappend_file *, int level, const char *why);
 /* One of a kernel mount that this process has open, counted: as whoever has
  * opened it. NULL: none. */
 struct nfsappend_file *nfsappend_file_on_mount(uint64_t device,

@@ -200,6 +200,20 @@ static int map_locked(struct nfsappend_segment_view *v, int fd, const void *key,
 	return 0;
 }
 
+static const char *cure(int error)
+{
+	switch (-error) {
+	case EFBIG:
+		return "raise the file size limit, ulimit -f";
+	case ENOSPC:
+	case EDQUOT:
+		return "make room there";
+	default:
+		return "it must be a directory of mode 0700 that belongs to "
+		       "this user, see NFSAPPEND_RUNTIME";
+	}
+}
+
 static int open_shared(struct nfsappend_segment_view *v, const char *directory,
 	const void *key, size_t keylen)
 {
@@ -261,10 +275,7 @@ int nfsappend_segment_open(
 	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SEGMENT,
 		"no shared memory in %s to meet other processes of this host "
 		"(%s; %s); this process appends as a host of its own",
-		directory, nfsappend_strerror(-r),
-		r == -EFBIG ? "raise the file size limit, ulimit -f"
-			    : "it must be a directory of mode 0700 that "
-			      "belongs to this user, see NFSAPPEND_RUNTIME");
+		directory, nfsappend_strerror(-r), cure(r));
 	v->shared = sys_mmap(SEGMENT_BYTES, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (v->shared == NULL)

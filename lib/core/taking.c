@@ -383,13 +383,7 @@ int nfsappend_take(struct nfsappend_taking *t)
 	}
 	nfsappend_unused_close(f->key.server);
 	/* Of a copy by dup2() or a child it has been said. */
-	nfsappend_log(t->flags != 0 ? NFSAPPEND_INFO : NFSAPPEND_DEBUG,
-		NFSAPPEND_MSG_SERVED,
-		"%s is served by %s: %s, NFSv%u, sharing %s", f->path,
-		nfsappend_file_by_kernel(f) ? "the kernel" : "nfsappend",
-		f->key.server->name, f->key.server->target.version,
-		f->sharing == NFSAPPEND_SINGLE	    ? "single"
-			: f->sharing == NFSAPPEND_GUARDED ? "guarded"
-							  : "locked");
+	nfsappend_file_tell(f, t->flags != 0 ? NFSAPPEND_INFO : NFSAPPEND_DEBUG,
+		t->why);
 	return 0;
 }

@@ -333,14 +333,16 @@ static void explain_nothing(
 			"has used it for host segments since this machine "
 			"started.",
 			runtime);
+	else if (!any_folder && geteuid() == 0)
+		note(found, "No program of any user has opened a file through "
+			    "nfsappend since this machine started: there is "
+			    "no directory /dev/shm/nfsappend-UID.");
 	else if (!any_folder)
 		note(found,
-			"No program of %s has opened a file through nfsappend "
-			"since this machine started: there is no directory "
-			"%s.",
-			geteuid() == 0 ? "any user" : "this user",
-			geteuid() == 0 ? "/dev/shm/nfsappend-UID"
-				       : "/dev/shm/nfsappend- of its number");
+			"No program of this user has opened a file through "
+			"nfsappend since this machine started: there is no "
+			"directory /dev/shm/nfsappend-%u.",
+			(unsigned)geteuid());
 	else
 		note(found, "No program has a file open through nfsappend, or "
 			    "had one in the last minute.");
