@@ -80,7 +80,7 @@ setup() {
 	bad_usage 126 plain 'not executable' -- -m "/logs=$url" "$BATS_TEST_TMPDIR/plain"
 	bad_usage 127 no-such-program PATH -- -m "/logs=$url" no-such-program
 	bad_usage 127 /no/such/program 'not found' -- -m "/logs=$url" /no/such/program
-	bad_usage 127 status 'not found' -- -m "/logs=$url" -- doctor
+	bad_usage 127 status 'not found' -- -m "/logs=$url" -- status
 	bad_usage 127 empty -- -m "/logs=$url" ''
 }
 

@@ -35,6 +35,11 @@ line, = open(sys.argv[1], encoding="utf-8")
 print(json.dumps(json.loads(line)))' "$BATS_TEST_TMPDIR/json")
 }
 
+# The output of the last run, for whoever reads the test's.
+show() {
+	printf '# %s\n' "${lines[@]}" >&3
+}
+
 # field FILTER: of the file $LOGS/x.
 field() {
 	jq -c --arg path "$LOGS/x" ".files[] | select(.path == \$path) | $1" \
@@ -81,7 +86,7 @@ field() {
 	[[ $(field .appends) -eq 1 && $(field .size) -eq 4 ]]
 	pid=$(field '.writers[0].pid')
 	run -0 status
-	echo "$output" | sed 's/^/# /' >&3
+	show
 	[[ $output = *"writers: $pid prog_lines"$'\n'* || $output = *"writers: $pid prog_lines" ]]
 	in_server kill -STOP "$pid"
 	run -0 status
@@ -138,7 +143,7 @@ field() {
 
 @test "nothing to show: why, and status 1" {
 	run -1 status
-	echo "$output" | sed 's/^/# /' >&3
+	show
 	[[ $output = *"$NFSAPPEND_RUNTIME (NFSAPPEND_RUNTIME) does not exist"* ]]
 	mkdir -m 700 "$NFSAPPEND_RUNTIME"
 	run -1 status
@@ -181,7 +186,7 @@ socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$name" ;;
 		esac
 	done
 	run -0 status
-	echo "$output" | sed 's/^/# /' >&3
+	show
 	[[ $output = *"$LOGS/x"* && $output = *': 8 of the files there are not shown'* ]]
 	json
 	[[ $(field .appends) -eq 3 && $(jq '.files | length' <<<"$JSON") -eq 1 ]]
@@ -243,7 +248,7 @@ wait_for() {
 	[[ $(field .uid) -eq 12345 ]]
 	run -1 in_server setpriv --reuid 12346 --regid 12346 --clear-groups \
 		"$SHIM_WRAPPER" status
-	echo "$output" | sed 's/^/# /' >&3
+	show
 	[[ $output != *"$LOGS/x"* && $output = *'to root alone'* ]]
 }
 
