@@ -344,8 +344,8 @@ static void explain_nothing(
 			"directory /dev/shm/nfsappend-%u.",
 			(unsigned)geteuid());
 	else
-		note(found, "No program has a file open through nfsappend, or "
-			    "had one in the last minute.");
+		note(found, "No program has a file open through this version "
+			    "of nfsappend, or had one a moment ago.");
 	if (geteuid() != 0)
 		note(found, "Those of other users are shown to root alone.");
 	note(found,
