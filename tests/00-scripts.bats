@@ -64,6 +64,27 @@ messages() {
 		<(sed -nE 's/^\.It Sy (N[0-9]+)$/\1/p' man/nfsappend.1 | sort)
 }
 
+# Also where a message, a page or a script speaks of another message.
+@test "every identifier that is named anywhere is one of a message" {
+	local named
+	named=$(grep -rhowE 'N[1-9][0-9]{2}' man lib bin README.md NEWS \
+		quickstart tests/*.bats tests/lib | sort -u)
+	[[ -n $named ]]
+	[[ -z $(comm -13 <(messages | cut -d ' ' -f 1 | sort) - <<<"$named") ]]
+}
+
+@test "every message has an identifier of the list" {
+	local without
+	without=$(awk '/nfsappend_log\(/ { n = 3; call = "" }
+		n > 0 {
+			call = call $0
+			if (--n == 0 && call !~ /NFSAPPEND_MSG_|int level, int id/)
+				print FILENAME ":" call
+		}' lib/*/*.c)
+	echo "$without"
+	[[ -z $without ]]
+}
+
 @test "the manual page calls reserved those messages that nothing says" {
 	local number name
 	diff -u <(messages | while read -r number name; do

@@ -70,7 +70,6 @@ setup() {
 	bad_usage 125 --stats /none 'does not exist' -- --stats /none/stats true
 	bad_usage 125 --stats directory -- --stats / true
 	bad_usage 125 bench '-- bench' -- -m "/logs=$url" bench
-	bad_usage 125 status '-- status' -- status
 }
 
 @test "status 126 for what cannot run, 127 for what is not there" {
@@ -80,7 +79,7 @@ setup() {
 	bad_usage 126 plain 'not executable' -- -m "/logs=$url" "$BATS_TEST_TMPDIR/plain"
 	bad_usage 127 no-such-program PATH -- -m "/logs=$url" no-such-program
 	bad_usage 127 /no/such/program 'not found' -- -m "/logs=$url" /no/such/program
-	bad_usage 127 doctor 'not found' -- -m "/logs=$url" -- doctor
+	bad_usage 127 status 'not found' -- -m "/logs=$url" -- status
 	bad_usage 127 empty -- -m "/logs=$url" ''
 }
 

@@ -62,6 +62,10 @@ fuzzed() {
 	fuzzed fuzz_segment 1500
 }
 
+@test "the same, as nfsappend-status shows it" {
+	fuzzed fuzz_status 10000
+}
+
 # Of all lines of the files that do nothing else.
 @test "seeds and corpus reach four of five lines of each decoder" {
 	[[ ${NFSAPPEND_FULL-} = 1 ]] || skip 'with --full only: another build'
@@ -69,6 +73,6 @@ fuzzed() {
 		skip 'llvm is missing (Debian: llvm)'
 	run "$fuzz/coverage" "$BATS_TEST_TMPDIR/coverage"
 	echo "$output"
-	[[ $status -eq 0 && ${#lines[@]} -ge 20 ]]
+	[[ $status -eq 0 && ${#lines[@]} -ge 24 ]]
 	[[ -z $(awk '$3 < 80' <<<"$output") ]]
 }

@@ -13,8 +13,8 @@ static void count_append(struct nfsappend_op *op, size_t bytes)
 	struct nfsappend_stats *stats = &op->file->stats;
 	uint64_t none = 0;
 
-	nfsappend_count(&stats->appends, 1);
-	nfsappend_count(&stats->bytes, bytes);
+	NFSAPPEND_COUNT(op->file, appends, 1);
+	NFSAPPEND_COUNT(op->file, bytes, bytes);
 	if (bytes > 0)
 		atomic_compare_exchange_strong(&stats->batched_max, &none, 1);
 	nfsappend_stats_latency(
@@ -30,9 +30,10 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	size_t done = 0, sent = 0;
 	ssize_t r = nfsappend_op_begin(&op, f), error;
 	uint64_t landed;
+	int64_t began;
 
 	if (r != 0) {
-		nfsappend_count(&f->stats.errors, 1);
+		NFSAPPEND_COUNT(f, errors, 1);
 		return r;
 	}
 	/* Whoever leads sends what is queued: none waits behind many long
@@ -44,6 +45,7 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	}
 	op.limit = limit;
 	op.expected = NFSAPPEND_ANY_END;
+	began = nfsappend_now();
 	while (r >= 0 && done < total) {
 		r = nfsappend_copy_in(iov, iovcnt, done, op.seg->stage,
 			nfsappend_op_room(&op, total - done));
@@ -70,6 +72,9 @@ static ssize_t append_alone(struct nfsappend_file *f, const struct iovec *iov,
 	}
 	if (op.more)
 		nfsappend_locked_release(&op); /* a record cut short */
+	if (done > 0 && !op.w.wait.deposed)
+		nfsappend_figures_batch(
+			&op.seg->figures, 1, began, nfsappend_now());
 	*over_limit = op.over_limit;
 	/* The count of a part tells the program to send the rest, which would
 	 * stand twice if it is in, or yet to come. */

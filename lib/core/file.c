@@ -120,10 +120,16 @@ static void unmap_one(void)
 static int map(struct nfsappend_file *f)
 {
 	uint8_t key[400];
+	int r;
 
 	if (idle > IDLE_MAPPED)
 		unmap_one();
-	return nfsappend_segment_open(&f->segment, key, segment_key(f, key));
+	r = nfsappend_segment_open(&f->segment, key, segment_key(f, key));
+	if (r == 0)
+		nfsappend_figures_name(&f->segment.shared->figures, f->path,
+			f->key.server->name, f->key.server->target.version,
+			f->key.server->target.mounted);
+	return r;
 }
 
 static int map_again(struct nfsappend_file *f)

@@ -39,6 +39,7 @@ struct nfsappend_file {
 	_Atomic uint32_t attr_seq;
 	_Atomic int64_t attr_time; /* CLOCK_MONOTONIC ns, 0: none */
 	struct nfsappend_attr attr;
+	_Atomic bool told; /* N402 has been said */
 	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
 	struct nfsappend_stats stats;
@@ -60,6 +61,13 @@ struct nfsappend_file {
 	_Atomic int64_t opened; /* CLOCK_MONOTONIC ns, by this process, last */
 	_Atomic int64_t poked; /* CLOCK_MONOTONIC ns; local readers were told */
 };
+
+/* Counts for the statistics of this process, and for the whole host's. */
+#define NFSAPPEND_COUNT(file, what, n)                                         \
+	do {                                                                   \
+		nfsappend_count(&(file)->stats.what, (n));                     \
+		nfsappend_count(&(file)->segment.shared->figures.what, (n));   \
+	} while (0)
 
 void nfsappend_file_start(void);
 
@@ -90,6 +98,9 @@ int nfsappend_file_inherit(const struct nfsappend_placeholder *,
 void nfsappend_file_name(struct nfsappend_file *, const struct nfsappend_fh *dir,
 	const char *name);
 void nfsappend_file_put(struct nfsappend_file *);
+/* told.c: N402 at that level, once for a process. why: the kernel serves it,
+ * if this process knows. */
+void nfsappend_file_tell(struct nfsappend_file *, int level, const char *why);
 /* One of a kernel mount that this process has open, counted: as whoever has
  * opened it. NULL: none. */
 struct nfsappend_file *nfsappend_file_on_mount(uint64_t device,

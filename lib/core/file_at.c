@@ -70,7 +70,7 @@ ssize_t nfsappend_file_read_at(struct nfsappend_file *f,
 	}
 	if (buf != NULL)
 		sys_munmap(buf, room);
-	nfsappend_count(&f->stats.rpcs, w.wait.rpcs);
+	NFSAPPEND_COUNT(f, rpcs, w.wait.rpcs);
 	return done > 0 ? (ssize_t)done : r;
 }
 
@@ -84,7 +84,7 @@ int nfsappend_file_getattr(
 		return 0;
 	nfsappend_wait_start(&w, f->key.server->name, f->timeout_s);
 	NFSAPPEND_CALL(f->key.server, &w, r, getattr, &f->key.fh, attr);
-	nfsappend_count(&f->stats.rpcs, w.wait.rpcs);
+	NFSAPPEND_COUNT(f, rpcs, w.wait.rpcs);
 	return r;
 }
 

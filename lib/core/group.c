@@ -23,11 +23,12 @@ static void note_batch(struct nfsappend_op *op, struct nfsappend_queue *q,
 {
 	_Atomic uint64_t *most = &op->file->stats.batched_max;
 	uint64_t seen = atomic_load(most);
-	int64_t took = nfsappend_now() - began;
+	int64_t now = nfsappend_now(), took = now - began;
 
 	while (records > seen &&
 		!atomic_compare_exchange_weak(most, &seen, records))
 		;
+	nfsappend_figures_batch(&op->seg->figures, records, began, now);
 	if (q == NULL)
 		return;
 	q->last_batch = records;
@@ -105,7 +106,7 @@ static ssize_t lead(struct nfsappend_op *op, struct nfsappend_queue *q,
 
 static ssize_t late(struct nfsappend_op *op, bool sent)
 {
-	nfsappend_count(&op->file->stats.errors, 1);
+	NFSAPPEND_COUNT(op->file, errors, 1);
 	nfsappend_log(NFSAPPEND_ERROR,
 		sent ? NFSAPPEND_MSG_IN_DOUBT : NFSAPPEND_MSG_APPEND_FAILED,
 		sent ? "%s: another process has sent a record of this one, "
@@ -133,7 +134,7 @@ static ssize_t wait_or_lead(struct nfsappend_op *op, struct nfsappend_queue *q,
 		if (nfsappend_queue_result(q, slot, &result, end)) {
 			nfsappend_wait_over(&op->w);
 			if (result < 0 && !led) /* its leader's is its own */
-				nfsappend_count(&op->file->stats.errors, 1);
+				NFSAPPEND_COUNT(op->file, errors, 1);
 			return result;
 		}
 		int r = nfsappend_segment_trylead(view);
@@ -189,7 +190,7 @@ static int try_to_lead(struct nfsappend_op *op)
 		r = nfsappend_op_settle_lead(op);
 	if (r == 0 || r == -EBUSY)
 		return r;
-	nfsappend_count(&op->file->stats.errors, 1);
+	NFSAPPEND_COUNT(op->file, errors, 1);
 	return nfsappend_op_unsettled(op);
 }
 
@@ -203,7 +204,7 @@ static ssize_t outcome(struct nfsappend_op *op, size_t total, uint64_t *end)
 	nfsappend_op_deposed(op);
 	r = nfsappend_op_outcome(op, &landed, end);
 	if (r != 0)
-		nfsappend_count(&op->file->stats.errors, 1);
+		NFSAPPEND_COUNT(op->file, errors, 1);
 	if (r != 0 || landed <= op->own)
 		return r != 0 ? r : -EAGAIN;
 	landed -= op->own;

@@ -108,7 +108,7 @@ static bool unanswered(const struct sending *x)
 /* Outcomes that mean: the same again, in a while. False: over, *r is it. */
 static bool again(struct sending *x, int *r)
 {
-	nfsappend_count(&x->op->file->stats.retries, 1);
+	NFSAPPEND_COUNT(x->op->file, retries, 1);
 	return nfsappend_server_again(
 		x->op->file->key.server, &x->op->w, r, &x->tries);
 }
@@ -375,7 +375,7 @@ ssize_t nfsappend_locked_send(struct nfsappend_op *op)
 				return give_up(&x, -EIO);
 			continue;
 		case NFSAPPEND_BUSY:
-			nfsappend_count(&op->file->stats.conflicts, 1);
+			NFSAPPEND_COUNT(op->file, conflicts, 1);
 			x.met = true;
 			if (back_off(&x) != 0)
 				return give_up(&x, -EIO);

@@ -14,11 +14,10 @@
 
 static void count_rpcs(struct nfsappend_op *op)
 {
-	struct nfsappend_stats *stats = &op->file->stats;
-
-	nfsappend_count(&stats->rpcs, op->w.wait.rpcs);
-	nfsappend_count(&stats->write_rpcs, op->w.wait.write_rpcs);
-	nfsappend_count(&stats->reconnects, op->w.wait.reconnects);
+	NFSAPPEND_COUNT(op->file, rpcs, op->w.wait.rpcs);
+	NFSAPPEND_COUNT(op->file, write_rpcs, op->w.wait.write_rpcs);
+	if (op->w.wait.reconnects > 0)
+		NFSAPPEND_COUNT(op->file, reconnects, op->w.wait.reconnects);
 }
 
 bool nfsappend_op_out_of_time(const struct nfsappend_op *op)
@@ -155,7 +154,7 @@ void nfsappend_op_end(struct nfsappend_op *op, ssize_t result)
 	if (result == -EFAULT)
 		return;
 	if (result < 0)
-		nfsappend_count(&op->file->stats.errors, 1);
+		NFSAPPEND_COUNT(op->file, errors, 1);
 	/* Once until something else happens: a full disk meets every append. */
 	if (atomic_exchange(&op->file->last_error, (int)result) == result ||
 		result >= 0)

@@ -314,18 +314,13 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 				nfsappend_cure(-r));
 		return r;
 	}
-	nfsappend_count(&file->stats.rpcs, o->w.wait.rpcs);
-	nfsappend_count(&file->stats.lookup_rpcs, o->w.wait.rpcs);
-	nfsappend_count(&file->stats.reconnects, o->w.wait.reconnects);
+	NFSAPPEND_COUNT(file, rpcs, o->w.wait.rpcs);
+	NFSAPPEND_COUNT(file, lookup_rpcs, o->w.wait.rpcs);
+	NFSAPPEND_COUNT(file, reconnects, o->w.wait.reconnects);
 	tell_not_locked(file);
 	nfsappend_file_hint(file, &p->attr);
 	nfsappend_unused_close(p->server);
-	nfsappend_log(NFSAPPEND_INFO, NFSAPPEND_MSG_SERVED,
-		"%s is served by nfsappend: %s, NFSv%u, sharing %s", shown,
-		p->server->name, p->server->target.version,
-		file->sharing == NFSAPPEND_SINGLE	? "single"
-			: file->sharing == NFSAPPEND_GUARDED ? "guarded"
-							     : "locked");
+	nfsappend_file_tell(file, NFSAPPEND_INFO, NULL);
 	return make_descriptor(o, file);
 }
 

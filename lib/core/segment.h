@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "core/backend.h"
+#include "core/figures.h"
 #include "core/process.h"
 #include "core/rivals.h"
 
@@ -109,7 +110,9 @@ struct nfsappend_segment {
 	_Atomic uint32_t crowded; /* more users than fit below */
 	_Atomic int32_t users[NFSAPPEND_USERS];
 
-	/* What is sent, staged. Runs on after the first page. */
+	struct nfsappend_figures figures;
+
+	/* What is sent, staged. Runs on after the first pages. */
 	uint8_t stage[] __attribute__((aligned(64)));
 };
 

@@ -8,15 +8,16 @@
 #include "core/segment.h"
 
 #define NFSAPPEND_SEGMENT_MAGIC                                                \
-	(UINT64_C(0x3430676573616e) + sizeof(pthread_mutex_t) +                \
+	(UINT64_C(0x3530676573616e) + sizeof(pthread_mutex_t) +                \
 		(sizeof(struct nfsappend_segment) << 16) +                     \
 		(sizeof(struct nfsappend_queue) << 32))
 #define PAGE 4096
 /* Header and the first of the stage, the rest of the stage, the queue. */
-#define STAGE_END (PAGE + NFSAPPEND_STAGE_MAX)
+#define HEAD_BYTES (2 * PAGE)
+#define STAGE_END (HEAD_BYTES + NFSAPPEND_STAGE_MAX)
 #define QUEUE_BYTES ((sizeof(struct nfsappend_queue) + PAGE - 1) / PAGE * PAGE)
 #define SEGMENT_BYTES (STAGE_END + QUEUE_BYTES)
-#define FIRST_STAGE (PAGE - sizeof(struct nfsappend_segment))
+#define FIRST_STAGE (HEAD_BYTES - sizeof(struct nfsappend_segment))
 #define DIRECTORY_MAX 256
 
 long nfsappend_segment_open_file(const char *path, int flags);

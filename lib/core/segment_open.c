@@ -14,40 +14,8 @@
 #include "core/log.h"
 #include "core/segment_file.h"
 
-_Static_assert(sizeof(struct nfsappend_segment) + 2048 <= PAGE,
-	"a common record fits the first page");
-
-/* Boot id, pid namespace, word size: what else must be the same for two
- * processes to meet. Always the same text, so a race writes it twice. */
-static char host[96];
-static _Atomic bool host_known;
-
-static void read_host(void)
-{
-	struct statx stx = {0};
-	char boot[40] = "";
-	long fd;
-
-	if (atomic_load(&host_known))
-		return;
-	fd = sys_openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id",
-		O_RDONLY | O_CLOEXEC, 0);
-	if (fd >= 0) {
-		sys_read(fd, boot, sizeof boot - 1);
-		sys_close(fd);
-	}
-	boot[36] = '\0';
-	sys_statx(AT_FDCWD, "/proc/self/ns/pid", 0, STATX_INO, &stx);
-	snprintf(host, sizeof host, "%s.%llu.%u", boot,
-		(unsigned long long)stx.stx_ino, (unsigned)sizeof(void *));
-	atomic_store(&host_known, true);
-}
-
-const char *nfsappend_segment_host(void)
-{
-	read_host();
-	return host;
-}
+_Static_assert(sizeof(struct nfsappend_segment) + 2048 <= HEAD_BYTES,
+	"a common record fits the first pages");
 
 static uint32_t euid(void)
 {
@@ -136,6 +104,7 @@ static void initialise(
 	memcpy(s->key, key, keylen);
 	s->keylen = (uint32_t)keylen;
 	s->allocated = FIRST_STAGE;
+	s->figures.made = nfsappend_now();
 	s->magic = NFSAPPEND_SEGMENT_MAGIC;
 	s->ready = 1;
 }
@@ -197,7 +166,7 @@ static int map_locked(struct nfsappend_segment_view *v, int fd, const void *key,
 		if (sys_getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 			limit.rlim_cur < SEGMENT_BYTES)
 			return -EFBIG;
-		r = sys_fallocate(fd, 0, 0, PAGE); /* no SIGBUS later */
+		r = sys_fallocate(fd, 0, 0, HEAD_BYTES); /* no SIGBUS later */
 		if (r == 0)
 			r = sys_ftruncate(fd, SEGMENT_BYTES);
 		if (r < 0) {
@@ -229,6 +198,20 @@ static int map_locked(struct nfsappend_segment_view *v, int fd, const void *key,
 	v->ino = stx.stx_ino;
 	nfsappend_segment_enter(v);
 	return 0;
+}
+
+static const char *cure(int error)
+{
+	switch (-error) {
+	case EFBIG:
+		return "raise the file size limit, ulimit -f";
+	case ENOSPC:
+	case EDQUOT:
+		return "make room there";
+	default:
+		return "it must be a directory of mode 0700 that belongs to "
+		       "this user, see NFSAPPEND_RUNTIME";
+	}
 }
 
 static int open_shared(struct nfsappend_segment_view *v, const char *directory,
@@ -271,11 +254,11 @@ int nfsappend_segment_open(
 {
 	char directory[DIRECTORY_MAX], name[36];
 	uint8_t full[NFSAPPEND_SEGMENT_KEY];
-	size_t n;
+	const char *host = nfsappend_segment_host();
+	size_t n = strlen(host);
 	int r;
 
 	memset(v, 0, sizeof *v);
-	n = strlen(nfsappend_segment_host());
 	if (n + keylen > sizeof full)
 		return -EINVAL;
 	memcpy(full, host, n);
@@ -292,10 +275,7 @@ int nfsappend_segment_open(
 	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_SEGMENT,
 		"no shared memory in %s to meet other processes of this host "
 		"(%s; %s); this process appends as a host of its own",
-		directory, nfsappend_strerror(-r),
-		r == -EFBIG ? "raise the file size limit, ulimit -f"
-			    : "it must be a directory of mode 0700 that "
-			      "belongs to this user, see NFSAPPEND_RUNTIME");
+		directory, nfsappend_strerror(-r), cure(r));
 	v->shared = sys_mmap(SEGMENT_BYTES, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (v->shared == NULL)

@@ -36,9 +36,9 @@ static void sweep_one(int fd, const char *path)
 
 	if (sys_flock(fd, LOCK_EX | LOCK_NB) != 0)
 		return;
-	if (sys_lseek(fd, 0, SEEK_END) < PAGE)
+	if (sys_lseek(fd, 0, SEEK_END) < HEAD_BYTES)
 		s = NULL; /* nor one of ours half made: those are locked */
-	else if ((s = sys_mmap(PAGE, PROT_READ, MAP_SHARED, fd)) == NULL)
+	else if ((s = sys_mmap(HEAD_BYTES, PROT_READ, MAP_SHARED, fd)) == NULL)
 		return;
 	if (s == NULL || s->magic != NFSAPPEND_SEGMENT_MAGIC) {
 		if (is_old(fd))
@@ -55,7 +55,7 @@ static void sweep_one(int fd, const char *path)
 		sys_unlinkat(AT_FDCWD, path, 0);
 	}
 	if (s != NULL)
-		sys_munmap(s, PAGE);
+		sys_munmap(s, HEAD_BYTES);
 }
 
 struct dirent64 {

@@ -48,7 +48,7 @@ ssize_t nfsappend_op_new_end(struct nfsappend_op *op, uint64_t size)
 {
 	struct nfsappend_segment *s = op->seg;
 
-	nfsappend_count(&op->file->stats.conflicts, 1);
+	NFSAPPEND_COUNT(op->file, conflicts, 1);
 	if (op->expected != NFSAPPEND_ANY_END && size != op->expected)
 		return 0;
 	if (size >= op->limit) {
@@ -76,7 +76,7 @@ static int still_the_end(struct nfsappend_op *op, uint32_t sent)
 	r = nfsappend_op_size(op, &size);
 	if (r != 0 || size == s->pending_offset + sent)
 		return r;
-	nfsappend_count(&op->file->stats.conflicts, 1);
+	NFSAPPEND_COUNT(op->file, conflicts, 1);
 	return 1;
 }
 
@@ -112,7 +112,7 @@ static int settle(struct nfsappend_op *op, struct sending *x, int *result)
 		*result = x->sent > 0 ? 0 : -ECANCELED;
 		return 0;
 	}
-	nfsappend_count(&op->file->stats.conflicts, 1);
+	NFSAPPEND_COUNT(op->file, conflicts, 1);
 	*result = nfsappend_op_size(op, &s->pending_offset);
 	return *result == 0;
 }
@@ -175,7 +175,7 @@ static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 		if (r == NFSAPPEND_LOST || r == NFSAPPEND_TIMED_OUT)
 			doubt = x.unanswered = x.in_doubt = true;
 		if (r > 0)
-			nfsappend_count(&op->file->stats.retries, 1);
+			NFSAPPEND_COUNT(op->file, retries, 1);
 		if (!nfsappend_server_again(
 			    op->file->key.server, &op->w, &r, &tries))
 			break;
@@ -309,7 +309,7 @@ static int find_end(struct nfsappend_op *op, uint64_t *offset)
 	if (r != 0)
 		return r;
 	if (s->size_known && size != s->size)
-		nfsappend_count(&op->file->stats.conflicts, 1);
+		NFSAPPEND_COUNT(op->file, conflicts, 1);
 	s->size = size;
 	s->size_known = 1;
 	*offset = size;

@@ -128,7 +128,7 @@ int nfsappend_state_renew(struct nfsappend_op *op)
 			"should open the file anew",
 			f->path);
 	if (r == 0 && had)
-		nfsappend_count(&f->stats.retries, 1);
+		NFSAPPEND_COUNT(f, retries, 1);
 	return r;
 }
 

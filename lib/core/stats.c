@@ -7,6 +7,7 @@
 #include "core/config_env.h"
 #include "core/errname.h"
 #include "core/file.h"
+#include "core/json.h"
 #include "core/log.h"
 #include "core/stats.h"
 
@@ -63,21 +64,9 @@ struct line {
 	bool any;
 };
 
-/* RFC 8259 section 7; bytes that are not UTF-8 go as they are. */
 static void quoted(struct line *l, const char *s)
 {
-	l->text[l->n++] = '"';
-	for (; *s != '\0' && l->n < LINE_MAX_BYTES - 2048; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			l->text[l->n++] = '\\';
-		if (c < 0x20)
-			l->n += sprintf(l->text + l->n, "\\u%04x", c);
-		else
-			l->text[l->n++] = (char)c;
-	}
-	l->text[l->n++] = '"';
+	l->n += nfsappend_json_quote(l->text + l->n, LINE_MAX_BYTES - l->n, s);
 }
 
 static void one_file(struct nfsappend_file *f, void *arg)

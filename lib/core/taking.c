@@ -170,8 +170,8 @@ static int get_file(struct nfsappend_taking *t)
 	t->file->device = device;
 	t->file->local_lock = t->mount.local_lock;
 	atomic_store(&t->file->some_fd, t->fd);
-	nfsappend_count(&t->file->stats.rpcs, t->lookup_rpcs);
-	nfsappend_count(&t->file->stats.lookup_rpcs, t->lookup_rpcs);
+	NFSAPPEND_COUNT(t->file, rpcs, t->lookup_rpcs);
+	NFSAPPEND_COUNT(t->file, lookup_rpcs, t->lookup_rpcs);
 	return 0;
 }
 
@@ -240,7 +240,7 @@ static int first_contact(struct nfsappend_taking *t)
 		if (r == NFSAPPEND_UNSENT || r == NFSAPPEND_TIMED_OUT)
 			break; /* refused, no route: an answer */
 	} while (r > 0 && nfsappend_server_again(s, &w, &r, &tries));
-	nfsappend_count(&f->stats.rpcs, w.wait.rpcs);
+	NFSAPPEND_COUNT(f, rpcs, w.wait.rpcs);
 	if (r == 0 && (attr.fileid != t->stx.stx_ino ||
 			      attr.type != NFSAPPEND_REG))
 		r = -EXDEV;
@@ -383,13 +383,7 @@ int nfsappend_take(struct nfsappend_taking *t)
 	}
 	nfsappend_unused_close(f->key.server);
 	/* Of a copy by dup2() or a child it has been said. */
-	nfsappend_log(t->flags != 0 ? NFSAPPEND_INFO : NFSAPPEND_DEBUG,
-		NFSAPPEND_MSG_SERVED,
-		"%s is served by %s: %s, NFSv%u, sharing %s", f->path,
-		nfsappend_file_by_kernel(f) ? "the kernel" : "nfsappend",
-		f->key.server->name, f->key.server->target.version,
-		f->sharing == NFSAPPEND_SINGLE	    ? "single"
-			: f->sharing == NFSAPPEND_GUARDED ? "guarded"
-							  : "locked");
+	nfsappend_file_tell(f, t->flags != 0 ? NFSAPPEND_INFO : NFSAPPEND_DEBUG,
+		t->why);
 	return 0;
 }

@@ -21,7 +21,7 @@
 static struct subject {
 	struct nfsappend_file *file;
 	int node;
-	uint8_t clean[PAGE], key[400];
+	uint8_t clean[HEAD_BYTES], key[400];
 	size_t keylen;
 } subjects[2];
 
@@ -31,7 +31,7 @@ static void take(struct subject *s)
 	s->node = rig_node;
 	if (rig_append("to have all that it takes\n") < 0)
 		abort();
-	memcpy(s->clean, rig_file->segment.shared, PAGE);
+	memcpy(s->clean, rig_file->segment.shared, HEAD_BYTES);
 	s->keylen = nfsappend_server_key(rig_file->key.server, s->key);
 	memcpy(s->key + s->keylen, rig_file->key.fh.data, rig_file->key.fh.len);
 	s->keylen += rig_file->key.fh.len;
@@ -86,14 +86,14 @@ static void damage(const struct subject *s, const uint8_t *data, size_t size,
 	struct nfsappend_segment *segment = (struct nfsappend_segment *)page;
 	size_t n;
 
-	memcpy(page, s->clean, PAGE);
+	memcpy(page, s->clean, HEAD_BYTES);
 	if (data[1] & 1) {
 		n = size - 2 < mutex ? size - 2 : mutex;
 		for (size_t i = 0; i < n; i++)
 			page[i] ^= data[2 + i];
 		return;
 	}
-	n = size - 2 < PAGE - behind ? size - 2 : PAGE - behind;
+	n = size - 2 < HEAD_BYTES - behind ? size - 2 : HEAD_BYTES - behind;
 	for (size_t i = 0; i < n; i++)
 		page[behind + i] ^= data[2 + i];
 	if (data[1] & 2)
@@ -103,7 +103,7 @@ static void damage(const struct subject *s, const uint8_t *data, size_t size,
 		segment->heir = segment->asleep = 0;
 	/* Else the segment is found bad, and replaced. */
 	if (data[1] & 4)
-		segment->allocated = PAGE - sizeof(struct nfsappend_segment);
+		segment->allocated = HEAD_BYTES - sizeof(struct nfsappend_segment);
 }
 
 /* As it is found by the next that opens it, or by one that has it open. */
@@ -114,14 +114,14 @@ static void put(const struct subject *s, const uint8_t *data, uint8_t *page)
 
 	if (!(data[1] & 1) && data[1] < 16) {
 		memcpy((uint8_t *)rig_file->segment.shared + behind,
-			page + behind, PAGE - behind);
+			page + behind, HEAD_BYTES - behind);
 		return;
 	}
 	nfsappend_segment_close(&rig_file->segment);
 	fd = open(s->file->segment.path, O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || ftruncate(fd, SEGMENT_BYTES - (data[1] == 16)) ||
 		fchmod(fd, data[1] == 32 ? 0644 : 0600) ||
-		pwrite(fd, page, PAGE, 0) != PAGE)
+		pwrite(fd, page, HEAD_BYTES, 0) != HEAD_BYTES)
 		abort();
 	close(fd);
 	if (nfsappend_segment_open(&rig_file->segment, s->key, s->keylen) != 0)
@@ -182,7 +182,7 @@ static void follow(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t page[PAGE] __attribute__((aligned(64)));
+	uint8_t page[HEAD_BYTES] __attribute__((aligned(64)));
 	struct nfsappend_guard guard;
 	struct subject *s;
 
@@ -197,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	damage(s, data, size, page);
 	put(s, data, page);
 	fake_truncate(rig_node, 0);
-	fake_append(rig_node, s->clean + PAGE - 100, data[0] >> 4);
+	fake_append(rig_node, s->clean + HEAD_BYTES - 100, data[0] >> 4);
 	rig_file->timeout_s = 1;
 	if (data[0] & 4)
 		rig_file->sharing = NFSAPPEND_SINGLE;

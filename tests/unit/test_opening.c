@@ -80,8 +80,11 @@ static void descriptor(void)
 	CHECK_STR(p->path, RIG_MAP "/file");
 	CHECK_STR(p->target.host, "fake");
 	CHECK_INT(p->timeout_s, 7);
-	CHECK_HAS(rig_log(), "is served by nfsappend");
+	CHECK_HAS(rig_log(),
+		"is served by nfsappend, because NFSAPPEND_MAP leads to it: "
+		"nfs://fake/export, NFSv3, sharing guarded, ");
 	fd = open_at(RIG_MAP "/file", O_RDWR | O_NONBLOCK, 0);
+	CHECK_STR(rig_log(), ""); /* said at the first use */
 	CHECK(fd >= 0);
 	CHECK_INT(fcntl(fd, F_GETFD), 0);
 	CHECK(fcntl(fd, F_GETFL) & O_NONBLOCK);

@@ -73,6 +73,37 @@ no_route() {
 	on_both_mounts no_route
 }
 
+# As the administrator sees it afterwards: status, and the message of level
+# info.
+# told BY PROTOCOL
+told() {
+	local by=$1 how=$2 shown
+	shown=$("$NFSAPPEND_PREFIX/bin/nfsappend" status)
+	echo "$shown"
+	grep -A 1 " $LOGS/log\$" <<<"$shown" | grep -q ", $how, "
+	[ "$(grep -c N402 "$BATS_TEST_TMPDIR/info")" = 1 ]
+	grep -q "$LOGS/log is served by $by.*, because .*: .*, NFSv.*N402" \
+		"$BATS_TEST_TMPDIR/info"
+}
+tells() {
+	mkdir -p "$LOGS/left"
+	nfsappend_p --log "info:$BATS_TEST_TMPDIR/info" -- bash -c \
+		"echo one >>$LOGS/log; echo two >>$LOGS/log"
+	told nfsappend "$PROTOCOL"
+	rm "$BATS_TEST_TMPDIR/info"
+	unshare --net "$BASH" -c '. "$0"; STATS=$1 LOGS=$2
+		nfsappend_p --log "info:$3" -- bash -c \
+			"echo one >>$LOGS/left/log"' \
+		"$BATS_TEST_DIRNAME/mounts.bash" "$STATS" "$LOGS" \
+		"$BATS_TEST_TMPDIR/info"
+	LOGS=$LOGS/left
+	told 'the kernel' kernel
+	rm "$BATS_TEST_TMPDIR/info"
+}
+@test "status and the log tell by whom a file is served, and why" {
+	on_both_mounts tells
+}
+
 refused() {
 	run -1 --separate-stderr unshare --net "$BASH" -c '. "$0"
 		STATS=$1 LOGS=$2
