@@ -48,6 +48,18 @@ def programs():
     return directory
 
 
+def without_queue():
+    """The library with the commit queue taken out: where it is installed."""
+    directory = ROOT / "build" / "bench" / "without-queue"
+    subprocess.run([HERE / "without-queue", directory], check=True)
+    return directory
+
+
+def command_line():
+    """What made a result, for whoever makes it again."""
+    return " ".join(["bench/" + pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
 def package(name):
     return output("dpkg-query", "-W", "-f", "${Version}", name)
 
@@ -100,6 +112,7 @@ class Progress:
 
     def __init__(self, total):
         self.total, self.done, self.start = total, 0, time.monotonic()
+        self.next = 0.0
         self.tty = sys.stderr.isatty()
 
     def step(self, text):
@@ -111,8 +124,14 @@ class Progress:
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
             if self.done == self.total:
                 print(file=sys.stderr)
-        elif self.done == self.total or self.done % 50 == 1:
+        elif self.done == self.total or time.monotonic() >= self.next:
+            self.next = time.monotonic() + 10
             print(line, file=sys.stderr, flush=True)
+
+    def end(self):
+        """What was left out is not waited for."""
+        if self.tty and self.done < self.total:
+            print(file=sys.stderr)
 
 
 def table(rows, columns):
