@@ -57,7 +57,10 @@ def without_queue():
 
 def command_line():
     """What made a result, for whoever makes it again."""
-    return " ".join(["bench/" + pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])
+    words = ["bench/" + pathlib.Path(sys.argv[0]).name]
+    words += [a for i, a in enumerate(sys.argv[1:], 1)
+              if a != "--out" and sys.argv[i - 1] != "--out"]
+    return " ".join(words)
 
 
 def package(name):
@@ -155,9 +158,13 @@ def save(out, name, document, rows):
     """NAME.json has everything, NAME.csv one line a row of the table."""
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    with open(out / f"{name}.json", "w", encoding="utf-8") as f:
+    document = {"command": command_line(), "full": "--full" in sys.argv,
+                **document}
+    # Whole or not at all: run goes by its presence.
+    with open(out / f"{name}.json-", "w", encoding="utf-8") as f:
         json.dump(document, f, indent=1)
         f.write("\n")
+    os.replace(out / f"{name}.json-", out / f"{name}.json")
     fields = list(dict.fromkeys(key for row in rows for key in row))
     with open(out / f"{name}.csv", "w", newline="", encoding="utf-8") as f:
         writer = csv.DictWriter(f, fields, lineterminator="\n")
