@@ -70,7 +70,7 @@ setup() {
 	bad_usage 125 --stats /none 'does not exist' -- --stats /none/stats true
 	bad_usage 125 --stats directory -- --stats / true
 	bad_usage 125 doctor '-- doctor' -- -m "/logs=$url" doctor
-	bad_usage 125 bench '-- bench' -- -m "/logs=$url" bench
+	bad_usage 125 bench 'no DIR or URL' -- bench
 	bad_usage 125 status '-- status' -- status
 }
 
