@@ -50,7 +50,7 @@ def programs():
 
 def without_queue():
     """The library with the commit queue taken out: where it is installed."""
-    directory = ROOT / "build" / "bench" / "without-queue"
+    directory = programs() / "without-queue"
     subprocess.run([HERE / "without-queue", directory], check=True)
     return directory
 
