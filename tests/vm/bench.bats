@@ -38,3 +38,23 @@ measured() {
 	grep '^kernel, O_SYNC, flock  left out: .*nolock' <<<"$output"
 	grep '^nfsappend locked       left out: NFSv3' <<<"$output"
 }
+
+# The last one: what it leaves is a server without threads.
+@test "a mount whose server is gone, before and during a run: it ends" {
+	mkdir -p /mnt/v3/gone
+	"$NFSAPPEND_PREFIX/bin/nfsappend" bench --timeout 2 --seconds 30 \
+		/mnt/v3/gone >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	local pid=$! rc=0
+	until ls -A /mnt/export/gone | grep -q .; do sleep 0.1; done
+	rpc.nfsd 0
+	wait "$pid" || rc=$?
+	cat "$BATS_TEST_TMPDIR/out"
+	[ "$rc" = 1 ]
+	[[ $(tail -n 1 "$BATS_TEST_TMPDIR/out") = *'the server does not answer in time' ]]
+	# Its name, since nobody could remove it.
+	grep -q 'gone/.nfsappend-bench-.* may be left; remove it$' "$BATS_TEST_TMPDIR/out"
+	run -125 --separate-stderr "$NFSAPPEND_PREFIX/bin/nfsappend" bench \
+		--timeout 2 /mnt/v3/gone/no-such-file
+	echo "$stderr"
+	[[ $stderr = *'no answer within 2 s; is its server down?' ]]
+}
