@@ -48,6 +48,21 @@ def programs():
     return directory
 
 
+def without_queue():
+    """The library with the commit queue taken out: where it is installed."""
+    directory = programs() / "without-queue"
+    subprocess.run([HERE / "without-queue", directory], check=True)
+    return directory
+
+
+def command_line():
+    """What made a result, for whoever makes it again."""
+    words = ["bench/" + pathlib.Path(sys.argv[0]).name]
+    words += [a for i, a in enumerate(sys.argv[1:], 1)
+              if a != "--out" and sys.argv[i - 1] != "--out"]
+    return " ".join(words)
+
+
 def package(name):
     return output("dpkg-query", "-W", "-f", "${Version}", name)
 
@@ -100,6 +115,7 @@ class Progress:
 
     def __init__(self, total):
         self.total, self.done, self.start = total, 0, time.monotonic()
+        self.next = 0.0
         self.tty = sys.stderr.isatty()
 
     def step(self, text):
@@ -111,8 +127,14 @@ class Progress:
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
             if self.done == self.total:
                 print(file=sys.stderr)
-        elif self.done == self.total or self.done % 50 == 1:
+        elif self.done == self.total or time.monotonic() >= self.next:
+            self.next = time.monotonic() + 10
             print(line, file=sys.stderr, flush=True)
+
+    def end(self):
+        """What was left out is not waited for."""
+        if self.tty and self.done < self.total:
+            print(file=sys.stderr)
 
 
 def table(rows, columns):
@@ -136,9 +158,13 @@ def save(out, name, document, rows):
     """NAME.json has everything, NAME.csv one line a row of the table."""
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    with open(out / f"{name}.json", "w", encoding="utf-8") as f:
+    document = {"command": command_line(), "full": "--full" in sys.argv,
+                **document}
+    # Whole or not at all: run goes by its presence.
+    with open(out / f"{name}.json-", "w", encoding="utf-8") as f:
         json.dump(document, f, indent=1)
         f.write("\n")
+    os.replace(out / f"{name}.json-", out / f"{name}.json")
     fields = list(dict.fromkeys(key for row in rows for key in row))
     with open(out / f"{name}.csv", "w", newline="", encoding="utf-8") as f:
         writer = csv.DictWriter(f, fields, lineterminator="\n")

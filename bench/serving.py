@@ -1,4 +1,5 @@
 """The private server of with-server, and a program that appends to it."""
+import json
 import os
 import pathlib
 import subprocess
@@ -44,16 +45,41 @@ class Server:
                 f"?nfsport={ports[0]}&mountport={ports[1]}")
 
 
-def command(programs, server, way, name, arguments):
+SHARING = ("single", "guarded", "locked")
+
+
+def command(programs, server, way, name, arguments, options=()):
+    """The command line of one run; options are of the wrapper."""
     if way == "compound":
         return [programs / "append-compound", *arguments,
                 server.url(name, version=4)]
     if way in ("socket", "libnfs"):
         return [programs / f"append-{way}", *arguments, server.url(name)]
+    if way == "local":
+        return [programs / "append-libc", *arguments,
+                server.directory / name]
+    sharing, prefix = way, common.prefix()
+    if way == "no queue":
+        sharing, prefix = "single", pathlib.Path(os.environ["WITHOUT_QUEUE"])
     url = server.url(version=4 if way == "locked" else 3)
-    return [common.prefix() / "bin" / "nfsappend", "--sharing", way,
-            "-m", f"{MOUNTED}={url}", "--timeout", "20", "--",
+    return [prefix / "bin" / "nfsappend", "--sharing", sharing,
+            "-m", f"{MOUNTED}={url}", "--timeout", "20", *options, "--",
             programs / "append-libc", *arguments, f"{MOUNTED}/{name}"]
+
+
+def totals(path):
+    """Sums of the statistics that a run left behind; {} if it left none."""
+    sums = {}
+    if not path.exists():
+        return sums
+    for line in path.read_text().splitlines():
+        for file in json.loads(line)["files"]:
+            for key in ("appends", "rpcs", "write_rpcs", "conflicts"):
+                sums[key] = sums.get(key, 0) + file[key]
+            for key in ("batched_max", "max_us"):
+                sums[key] = max(sums.get(key, 0), file[key])
+    path.unlink()
+    return sums
 
 
 def beside_server():

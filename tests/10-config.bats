@@ -69,7 +69,7 @@ setup() {
 	bad_usage 125 --log 'no file name' -- --log warn: true
 	bad_usage 125 --stats /none 'does not exist' -- --stats /none/stats true
 	bad_usage 125 --stats directory -- --stats / true
-	bad_usage 125 bench '-- bench' -- -m "/logs=$url" bench
+	bad_usage 125 bench 'no DIR or URL' -- bench
 }
 
 @test "status 126 for what cannot run, 127 for what is not there" {
