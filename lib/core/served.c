@@ -2,11 +2,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "core/applock.h"
+#include "core/config_env.h"
 #include "core/errname.h"
 #include "core/heldlock.h"
 #include "core/log.h"
@@ -146,6 +148,35 @@ ssize_t nfsappend_kernel_send_at(struct nfsappend_op *op, uint64_t offset,
 	sys_close(fd);
 	op->seg->size_known = 0;
 	return r;
+}
+
+static bool may_bind(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+
+	return nfsappend_sys(SYS_capget, (long)&header, (long)caps, 0, 0, 0,
+		       0) == 0 &&
+		caps[0].effective & 1 << CAP_NET_BIND_SERVICE;
+}
+
+bool nfsappend_kernel_takes_over(struct nfsappend_op *op)
+{
+	struct nfsappend_file *f = op->file;
+
+	if (!nfsappend_file_mounted(f) || nfsappend_file_by_kernel(f) ||
+		nfsappend_config.fallback_fails || may_bind() ||
+		nfsappend_kernel_fd(f) < 0)
+		return false;
+	atomic_store(&f->segment.shared->kernel_served, 1);
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_KERNEL_SERVES,
+		"%s is served by the kernel from now on, each write with "
+		"O_SYNC: the server %s refuses this process, which may not "
+		"use a port below 1024 any more: export it with 'insecure', "
+		"or let the program keep CAP_NET_BIND_SERVICE",
+		f->path, f->key.server->target.host);
+	return true;
 }
 
 int nfsappend_kernel_convert(struct nfsappend_file *f)

@@ -23,6 +23,11 @@ ssize_t nfsappend_kernel_send_at(struct nfsappend_op *, uint64_t offset,
  * kernel's client look at the server afresh. 0 or -errno, at once. */
 int nfsappend_kernel_lock_byte(int fd, short type);
 
+/* As leader, when the server has refused us altogether (EPERM): where that is
+ * because this process may not use a port below 1024 any more, the kernel
+ * serves the file from now on. True: send again. */
+bool nfsappend_kernel_takes_over(struct nfsappend_op *);
+
 enum nfsappend_kernel_call { NFSAPPEND_FTRUNCATE, NFSAPPEND_FALLOCATE };
 /* As leader's: a call that needs a descriptor open for writing, on one of its
  * own. mode: of fallocate. 0 or -errno. */

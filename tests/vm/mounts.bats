@@ -10,6 +10,7 @@ setup_file() {
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	build host
 	build placeholder
+	build rounds
 	build reader
 	build inherited
 }
@@ -46,16 +47,18 @@ same_as_plain() {
 	on_both_mounts same_as_plain
 }
 
+# readers PROGRAM [ARGUMENT]: which writes the records.
 readers() {
 	local n polling tailing
 	n=$(count 2000 200)
+	rm -f "$LOGS/log"
 	: >"$LOGS/log"
 	"$PROGRAMS/prog_reader" "$LOGS/log" $((n * 100)) \
 		>"$BATS_TEST_TMPDIR/read" 2>"$BATS_TEST_TMPDIR/nuls" 3>&- &
 	polling=$!
 	tail -c +1 -F "$LOGS/log" >"$BATS_TEST_TMPDIR/tailed" 3>&- &
 	tailing=$!
-	nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" "$n" one
+	nfsappend_p -- "$PROGRAMS/$1" "$LOGS/log" "$n" "${@:2}"
 	wait "$polling"
 	cat "$BATS_TEST_TMPDIR/nuls"
 	cmp "$BATS_TEST_TMPDIR/read" "$SERVED/log"
@@ -68,8 +71,15 @@ readers() {
 	each_once "$n"
 	only_we_wrote
 }
+readers_of_one() { readers prog_host one; }
 @test "a local tail -F and a reader that polls see every byte and no NUL" {
-	on_both_mounts readers
+	on_both_mounts readers_of_one
+}
+
+# Each open() tells the kernel of the new size, which is where NULs come from.
+readers_of_many() { readers prog_rounds; }
+@test "the same when the file is opened for each record" {
+	on_both_mounts readers_of_many
 }
 
 dirty_pages() {
