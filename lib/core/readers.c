@@ -7,12 +7,13 @@
 
 #define MS INT64_C(1000000)
 #define RECENT (1000 * MS)
-/* How often readers are told: every so many ns in the long run, and at once
- * as long as no more than so many ns are owed. */
-#define LOCAL_EVERY (10 * MS) /* costs no RPC */
-#define LOCAL_OWED (200 * MS)
-#define EVERY (1000 * MS) /* LOCK, LOCKU */
-#define OWED (1000 * MS)
+/* How often readers are told: once in so many ns in the long run, and OWED
+ * times more for a burst. With a local lock it costs no RPC but, on a file
+ * that is opened for each record, an ACCESS; else LOCK and LOCKU. */
+#define LOCAL_EVERY (2 * MS)
+#define EVERY (1000 * MS)
+#define LOCAL_OWED 100
+#define OWED 4
 #define FOLIO (2 << 20) /* no page of the cache is larger */
 
 void nfsappend_readers_opened(struct nfsappend_file *f, int64_t began)
@@ -25,17 +26,31 @@ void nfsappend_readers_opened(struct nfsappend_file *f, int64_t began)
 }
 
 /* Under the leader lock. */
-static bool due(struct nfsappend_segment *s, bool local, int64_t now)
+static bool due(struct nfsappend_segment *s, int64_t now, int64_t every, int owed)
 {
 	int64_t at = s->told;
 
 	/* Another time namespace's clock may be far ahead. */
-	if (at > now + OWED + EVERY)
-		at = 0;
-	if (at > now + (local ? LOCAL_OWED : OWED))
+	if (at < now || at > now + EVERY * (OWED + 1))
+		at = now;
+	if (at > now + every * owed)
 		return false;
-	s->told = (at > now ? at : now) + (local ? LOCAL_EVERY : EVERY);
+	s->told = at + every;
 	return true;
+}
+
+/* Of a file that is opened for each record the next open() tells; what tells
+ * sooner must not cost more than the records. */
+static bool must_tell(struct nfsappend_file *f, int64_t now, bool recent)
+{
+	struct nfsappend_segment *s = f->segment.shared;
+
+	if (atomic_load(&s->held_writable))
+		return true;
+	if (recent && atomic_load(&s->reopened))
+		return f->local_lock && due(s, now, EVERY, OWED);
+	return f->local_lock ? due(s, now, LOCAL_EVERY, LOCAL_OWED)
+			     : due(s, now, EVERY, OWED);
 }
 
 /*
@@ -87,11 +102,7 @@ void nfsappend_readers_tell(struct nfsappend_op *op)
 	struct nfsappend_segment *s = op->seg;
 	int64_t now = nfsappend_now(), opened = atomic_load(&s->opened);
 	bool recent = opened != 0 && now - opened < RECENT && now >= opened;
-	/* One that is opened for each record is seen at its next open; what
-	 * is dropped then would cost an ACCESS. */
-	bool drop = atomic_load(&s->held_writable) ||
-		(!(recent && atomic_load(&s->reopened)) &&
-			due(s, f->local_lock, now));
+	bool drop = must_tell(f, now, recent);
 	int fd;
 
 	if (!drop && !recent)
