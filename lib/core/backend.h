@@ -20,7 +20,9 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define NFSAPPEND_BACKEND_ABI 3
+#define NFSAPPEND_BACKEND_ABI 4
+/* How long recv() on a connection blocks at most (SO_RCVTIMEO). */
+#define NFSAPPEND_RECV_MS 50
 #define NFSAPPEND_FH_MAX 128 /* NFS4_FHSIZE; NFS3_FHSIZE is 64 */
 #define NFSAPPEND_GROUPS_MAX 16 /* RFC 5531 section 8.2, AUTH_SYS gids<16> */
 #define NFSAPPEND_NAME_MAX 255
@@ -300,6 +302,12 @@ struct nfsappend_wait {
 	 * caller's): >0 ready, 0 at until, -ETIMEDOUT at the deadline. */
 	int (*poll)(struct nfsappend_wait *, struct pollfd *, unsigned n,
 		int64_t until);
+	/* recv() that sleeps at most NFSAPPEND_RECV_MS: what it returns, or
+	 * -errno; -ETIMEDOUT when another process does the work by now. One
+	 * system call where poll() and a second look at the socket are three:
+	 * most answers come within that time. */
+	ssize_t (*receive)(struct nfsappend_wait *, int fd, void *buf,
+		size_t n);
 	uint32_t rpcs;
 	uint32_t write_rpcs;
 	uint32_t reconnects;

@@ -11,6 +11,7 @@
 #include "core/process.h"
 #include "core/proxy.h"
 #include "core/served.h"
+#include "core/sizelimit.h"
 #include "core/usercopy.h"
 
 #ifndef RWF_NOAPPEND
@@ -100,31 +101,13 @@ static void vector_end(struct vector *v)
 		sys_munmap(v->many, (size_t)v->cnt * sizeof *v->iov);
 }
 
-/* RLIMIT_FSIZE, RLIM_INFINITY as a number nothing reaches. */
-static uint64_t size_limit(void)
-{
-	struct rlimit limit;
-
-	if (sys_getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-		limit.rlim_cur == RLIM_INFINITY)
-		return INT64_MAX;
-	return limit.rlim_cur;
-}
-
-/* As generic_write_checks(): SIGXFSZ, delivered when the guard ends. */
-static void too_large(void)
-{
-	nfsappend_sys(SYS_tgkill, sys_getpid(), sys_gettid(), SIGXFSZ, 0, 0,
-		0);
-}
-
 static ssize_t write_at(struct nfsappend_file *f, struct vector *v,
 	uint64_t offset)
 {
-	uint64_t limit = size_limit();
+	uint64_t limit = nfsappend_size_limit();
 
 	if (offset >= limit) {
-		too_large();
+		nfsappend_too_large();
 		return -EFBIG;
 	}
 	if (v->total > limit - offset)
@@ -155,10 +138,10 @@ static ssize_t append(struct nfsappend_open *o, int fd, struct vector *v,
 	uint64_t end, before = o->appended;
 	bool over = false;
 	ssize_t r = nfsappend_file_append(o->file, v->iov, v->cnt, v->total,
-		size_limit(), &end, &over);
+		nfsappend_size_limit(), &end, &over);
 
 	if (over)
-		too_large();
+		nfsappend_too_large();
 	if (moves && r > 0)
 		appended_to(o, fd, before, end);
 	return r;
@@ -327,8 +310,8 @@ int nfsappend_io_truncate(struct nfsappend_open *o, int fd, off64_t length)
 
 	if (length < 0 || o->accmode == O_RDONLY)
 		return -EINVAL;
-	if ((uint64_t)length > size_limit()) {
-		too_large();
+	if ((uint64_t)length > nfsappend_size_limit()) {
+		nfsappend_too_large();
 		return -EFBIG;
 	}
 	if (nfsappend_file_by_kernel(o->file))

@@ -186,6 +186,23 @@ static long poll_marked(struct nfsappend_waiting *w, struct pollfd *fds,
 	return r;
 }
 
+/* So short a sleep needs no look at signals, deadline and silence. */
+static ssize_t waiting_receive(
+	struct nfsappend_wait *wait, int fd, void *buf, size_t n)
+{
+	struct nfsappend_waiting *w = (struct nfsappend_waiting *)wait;
+	uint64_t mark = w->mark;
+	ssize_t r;
+
+	if (w->mark_at != NULL)
+		atomic_store(w->mark_at, mark);
+	r = sys_recv(fd, buf, n, 0);
+	if (w->mark_at != NULL &&
+		!atomic_compare_exchange_strong(w->mark_at, &mark, 0))
+		wait->deposed = true;
+	return wait->deposed ? -ETIMEDOUT : r;
+}
+
 static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
 	unsigned n, int64_t until)
 {
@@ -225,6 +242,7 @@ void nfsappend_wait_start(struct nfsappend_waiting *w, const char *server,
 {
 	*w = (struct nfsappend_waiting){
 		.wait.poll = waiting_poll,
+		.wait.receive = waiting_receive,
 		.start = nfsappend_now(),
 		.server = server,
 	};

@@ -28,7 +28,7 @@ void nfsappend_socket_drop(int slot);
 /* Is the number one of ours (as far as we know)? */
 bool nfsappend_socket_ours(int fd);
 /* The program wants the number for itself (dup2): move ours away. 0, or
- * -EBUSY while it is in use (dup2(2) documents EBUSY). */
+ * -EBUSY while it is in use, which a caller waits for (NFSAPPEND_RECV_MS). */
 int nfsappend_socket_yield(int fd);
 
 #endif

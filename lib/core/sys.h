@@ -194,6 +194,11 @@ static inline long sys_sigprocmask(int how, const nfsappend_sigset *set,
 		0, 0);
 }
 
+static inline long sys_recv(int fd, void *buf, size_t n, int flags)
+{
+	return nfsappend_sys(SYS_recvfrom, fd, (long)buf, (long)n, flags, 0, 0);
+}
+
 static inline long sys_ppoll(struct pollfd *fds, unsigned n,
 	const struct timespec *timeout, const nfsappend_sigset *mask)
 {
@@ -221,6 +226,15 @@ static inline int64_t nfsappend_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* A tick behind at most (4 ms), at a fifth of the price. */
+static inline int64_t nfsappend_now_coarse(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
+#include "core/sys.h"
 #include "nfs/connection.h"
 
 #define SECOND INT64_C(1000000000)
@@ -23,20 +24,12 @@
 
 const struct nfsappend_services *nfsappend_services;
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * SECOND + t.tv_nsec;
-}
-
 static uint32_t random32(void)
 {
 	uint32_t r;
 
 	if (getrandom(&r, sizeof r, GRND_NONBLOCK) != sizeof r)
-		r = (uint32_t)now() * UINT32_C(2654435761);
+		r = (uint32_t)nfsappend_now() * UINT32_C(2654435761);
 	return r;
 }
 
@@ -103,6 +96,15 @@ static void set_options(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
+/* What wait->receive() needs; else it finds nothing and poll() waits. */
+static void block_briefly(int fd)
+{
+	struct timeval t = {0, NFSAPPEND_RECV_MS * 1000};
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t) == 0)
+		fcntl(fd, F_SETFL, O_RDWR); /* without O_NONBLOCK */
+}
+
 /* 0 when connected, -errno, or NFSAPPEND_TIMED_OUT. */
 static int connect_socket(int fd, const struct sockaddr *sa, socklen_t len,
 	struct nfsappend_wait *wait)
@@ -149,21 +151,28 @@ static int open_socket(const struct sockaddr_in6 *to,
 				 sizeof in, wait)
 		       : connect_socket(fd, (const struct sockaddr *)to,
 				 sizeof *to, wait);
-		if (r == 0)
+		if (r == 0) {
+			block_briefly(fd);
 			*out = fd;
-		else
+		} else {
 			close(fd);
+		}
 	}
 	return r;
 }
 
-/* What libnfs encodes calls with. It never gets to see the socket. */
+/* What libnfs encodes calls with, and the part of it that is the same for all.
+ * It never gets to see the socket. */
 static int make_context(
 	struct nfsappend_connection *c, const struct nfsappend_cred *cred)
 {
 	struct rpc_context *rpc = rpc_init_context();
+	uint8_t head[NFSAPPEND_CALL_NUMBERS + sizeof c->cred];
+	struct rpc_msg msg = {.direction = CALL};
+	struct call_body *call = &msg.body.cbody;
 	struct utsname name;
 	struct AUTH *auth;
+	ZDR zdr;
 
 	if (rpc == NULL)
 		return -ENOMEM;
@@ -177,9 +186,20 @@ static int make_context(
 	}
 	rpc_set_auth(rpc, auth);
 	c->rpc = rpc;
-	c->auth = auth;
 	c->xid = random32(); /* a server's cache of replies goes by it */
-	return 0;
+	zdrmem_create(&zdr, (char *)head, sizeof head, ZDR_ENCODE);
+	call->rpcvers = RPC_MSG_VERSION;
+	call->cred = auth->ah_cred;
+	call->verf = auth->ah_verf;
+	if (zdr_callmsg(rpc, &zdr, &msg)) {
+		c->cred_len = zdr_getpos(&zdr) - NFSAPPEND_CALL_NUMBERS;
+		memcpy(c->cred, head + NFSAPPEND_CALL_NUMBERS, c->cred_len);
+	}
+	zdr_destroy(&zdr);
+	if (c->cred_len != 0)
+		return 0;
+	rpc_destroy_context(rpc);
+	return -ENOMEM;
 }
 
 int nfsappend_connect(const struct sockaddr_in6 *address,
@@ -225,7 +245,7 @@ bool nfsappend_connection_dead(struct nfsappend_connection *c)
 	int fd;
 	ssize_t n;
 
-	if (now() - c->last_used < SECOND)
+	if (nfsappend_now_coarse() - c->last_used < SECOND)
 		return false;
 	fd = nfsappend_services->socket_hold(c->slot);
 	if (fd < 0)

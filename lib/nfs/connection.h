@@ -18,10 +18,18 @@ extern const struct nfsappend_services *nfsappend_services;
 /* Room for all of a call but its data, and for most replies. */
 #define NFSAPPEND_MESSAGE_MAX 2560
 
+/* xid, direction, RPC version, program, version, procedure. */
+#define NFSAPPEND_CALL_NUMBERS (6 * 4)
+/* Two struct opaque_auth: AUTH_SYS with a host's name and 16 groups. */
+#define NFSAPPEND_CALL_CRED_MAX (2 * (8 + 400))
+
 struct nfsappend_connection {
 	struct nfsappend_connection *next;
 	struct rpc_context *rpc;
-	struct AUTH *auth; /* the context's */
+	/* What every call has behind its numbers (RFC 5531 section 9): the
+	 * credential, and no verifier. */
+	uint8_t cred[NFSAPPEND_CALL_CRED_MAX];
+	uint32_t cred_len;
 	uint32_t xid;	   /* the next one */
 	int slot;	   /* of the socket, see nfsappend_services */
 	int64_t last_used; /* CLOCK_MONOTONIC ns */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 
+#include "core/sys.h"
 #include "nfs/exchange.h"
 
 #define SECOND INT64_C(1000000000)
@@ -21,7 +21,8 @@ struct message {
 	struct iovec iov[4]; /* out: head, data, padding, tail */
 	int cnt;
 	int fd;
-	int64_t until; /* when to ask again elsewhere, 0: never */
+	int64_t until; /* when to ask again elsewhere, 0: never; from the
+			* first sleep on */
 	/* In: the body of the fragments so far, at the beginning of buf, and
 	 * behind it, up to have, what has not been looked at. */
 	uint8_t *buf;
@@ -29,14 +30,6 @@ struct message {
 	uint32_t left; /* of the present fragment */
 	bool last;     /* it is the last one */
 };
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * SECOND + t.tv_nsec;
-}
 
 static void add(struct message *m, const void *p, uint32_t len)
 {
@@ -48,29 +41,27 @@ static int encode(struct nfsappend_connection *c,
 	const struct nfsappend_exchange *x, struct message *m, uint32_t xid)
 {
 	static const uint8_t zeros[4];
-	uint32_t padding = -x->len & 3, size, mark;
-	struct rpc_msg msg = {.xid = xid, .direction = CALL};
-	struct call_body *call = &msg.body.cbody;
+	uint32_t padding = -x->len & 3, size = 4 + NFSAPPEND_CALL_NUMBERS;
+	uint32_t numbers[1 + NFSAPPEND_CALL_NUMBERS / 4] = {0, htonl(xid),
+		htonl(CALL), htonl(RPC_MSG_VERSION), htonl(x->program),
+		htonl(x->version), htonl(x->procedure)};
 	ZDR zdr;
 	bool ok;
 
-	call->rpcvers = RPC_MSG_VERSION;
-	call->prog = x->program;
-	call->vers = x->version;
-	call->proc = x->procedure;
-	call->cred = c->auth->ah_cred;
-	call->verf = c->auth->ah_verf;
-	zdrmem_create(&zdr, (char *)c->message + 4, sizeof c->message - 4,
-		ZDR_ENCODE);
-	ok = zdr_callmsg(c->rpc, &zdr, &msg) && x->encode(&zdr, x->args);
-	size = zdr_getpos(&zdr);
+	memcpy(c->message + size, c->cred, c->cred_len);
+	size += c->cred_len;
+	zdrmem_create(&zdr, (char *)c->message + size,
+		sizeof c->message - size, ZDR_ENCODE);
+	ok = x->encode(&zdr, x->args);
+	size += zdr_getpos(&zdr);
 	zdr_destroy(&zdr);
 	if (!ok)
 		return -ENOMEM; /* longer than any that we know */
-	mark = htonl((size + x->len + padding + x->tail_len) | LAST_FRAGMENT);
-	memcpy(c->message, &mark, 4);
+	numbers[0] = htonl(
+		(size - 4 + x->len + padding + x->tail_len) | LAST_FRAGMENT);
+	memcpy(c->message, numbers, sizeof numbers);
 	m->cnt = 0;
-	add(m, c->message, size + 4);
+	add(m, c->message, size);
 	add(m, x->data, x->len);
 	add(m, zeros, padding);
 	add(m, x->tail, x->tail_len);
@@ -140,6 +131,38 @@ static int receive_some(int fd, struct message *m)
 	return join_fragments(m);
 }
 
+/* What comes within NFSAPPEND_RECV_MS; as receive_some(), or TIMED_OUT when
+ * the answer is another process's by now. */
+static int receive_first(struct nfsappend_wait *wait, struct message *m)
+{
+	ssize_t n = wait->receive(wait, m->fd, m->buf, m->room);
+
+	if (n <= 0)
+		return n == -EAGAIN || n == -EINTR ? 0
+			: n == -ETIMEDOUT	   ? NFSAPPEND_TIMED_OUT
+						   : NFSAPPEND_LOST;
+	m->have = (uint32_t)n;
+	return join_fragments(m);
+}
+
+/* The usual exchange: with one look at the socket, since a number that is
+ * held is not moved, and without a poll(). *sent: all is out. */
+static int at_once(struct nfsappend_connection *c, struct nfsappend_wait *wait,
+	struct message *m, bool *sent)
+{
+	int r;
+
+	m->fd = nfsappend_services->socket_hold(c->slot);
+	if (m->fd < 0)
+		return NFSAPPEND_LOST;
+	r = send_some(m->fd, m);
+	*sent = r == DONE;
+	if (*sent)
+		r = receive_first(wait, m);
+	nfsappend_services->socket_unhold(c->slot);
+	return r;
+}
+
 /* One step, if the socket is still ours; its number is the one to sleep on. */
 static int try_step(struct nfsappend_connection *c, struct message *m,
 	int (*step)(int fd, struct message *))
@@ -162,17 +185,19 @@ static int drive(struct nfsappend_connection *c, struct nfsappend_wait *wait,
 	int64_t slice;
 	int r;
 
+	if (m->until == 0 && c->answer_ns != 0)
+		m->until = nfsappend_now() + c->answer_ns;
 	do {
 		/* A second at a time, since the number may be taken away or
 		 * moved while we sleep. */
-		slice = now() + SECOND;
+		slice = nfsappend_now() + SECOND;
 		if (m->until != 0 && m->until < slice)
 			slice = m->until;
 		p.fd = m->fd;
 		r = wait->poll(wait, &p, 1, slice);
 		if (r == -ETIMEDOUT)
 			return NFSAPPEND_TIMED_OUT;
-		if (r == 0 && m->until != 0 && now() >= m->until)
+		if (r == 0 && m->until != 0 && nfsappend_now() >= m->until)
 			return NFSAPPEND_LOST;
 		r = try_step(c, m, step);
 	} while (r == 0);
@@ -194,15 +219,20 @@ static int decode(const struct nfsappend_exchange *x, const struct message *m,
 static int talk(struct nfsappend_connection *c, struct nfsappend_wait *wait,
 	const struct nfsappend_exchange *x, struct message *m, uint32_t xid)
 {
-	int r = try_step(c, m, send_some);
+	bool sent = false;
+	int r = at_once(c, wait, m, &sent);
 
-	if (r == 0)
+	if (r == 0 && !sent) {
 		r = drive(c, wait, m, send_some, POLLOUT);
-	if (r == DONE)
+		if (r != DONE)
+			return r;
+		r = 0;
+	}
+	if (r == 0)
 		r = drive(c, wait, m, receive_some, POLLIN);
 	if (r != DONE)
 		return r;
-	c->last_used = now();
+	c->last_used = nfsappend_now_coarse();
 	return decode(x, m, xid);
 }
 
@@ -223,7 +253,7 @@ int nfsappend_exchange_on(struct nfsappend_connection *c,
 		return -ENOMEM;
 	m.body = m.have = m.left = 0;
 	m.last = false;
-	m.until = c->answer_ns != 0 ? now() + c->answer_ns : 0;
+	m.until = 0;
 	wait->rpcs++;
 	r = talk(c, wait, x, &m, xid);
 	if (longer)

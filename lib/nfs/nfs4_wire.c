@@ -46,18 +46,6 @@ void nfsappend_put_fixed(struct nfsappend_ops *o, const void *p, uint32_t len)
 	o->n += n;
 }
 
-void nfsappend_put32(struct nfsappend_ops *o, uint32_t v)
-{
-	v = htobe32(v);
-	nfsappend_put_fixed(o, &v, 4);
-}
-
-void nfsappend_put64(struct nfsappend_ops *o, uint64_t v)
-{
-	v = htobe64(v);
-	nfsappend_put_fixed(o, &v, 8);
-}
-
 void nfsappend_put_opaque(struct nfsappend_ops *o, const void *p, uint32_t len)
 {
 	if (len > sizeof o->buf) {

@@ -55,8 +55,24 @@ struct nfsappend_ops {
 };
 
 void nfsappend_ops_begin(struct nfsappend_ops *);
-void nfsappend_put32(struct nfsappend_ops *, uint32_t);
-void nfsappend_put64(struct nfsappend_ops *, uint64_t);
+/* Inline: an append is some fifty of these. */
+static inline void nfsappend_put32(struct nfsappend_ops *o, uint32_t v)
+{
+	v = htobe32(v);
+	if (sizeof o->buf - o->n < 4) {
+		o->overflow = true;
+		return;
+	}
+	memcpy(o->buf + o->n, &v, 4);
+	o->n += 4;
+}
+
+static inline void nfsappend_put64(struct nfsappend_ops *o, uint64_t v)
+{
+	nfsappend_put32(o, (uint32_t)(v >> 32));
+	nfsappend_put32(o, (uint32_t)v);
+}
+
 void nfsappend_put_fixed(struct nfsappend_ops *, const void *, uint32_t len);
 void nfsappend_put_opaque(struct nfsappend_ops *, const void *, uint32_t len);
 void nfsappend_put_stateid(

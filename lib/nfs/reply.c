@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "config.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -11,44 +10,6 @@ enum { REPLY = 1 };				  /* msg_type */
 enum { MSG_ACCEPTED, MSG_DENIED };		  /* reply_stat */
 enum { SUCCESS, PROG_UNAVAIL, PROG_MISMATCH };	  /* accept_stat */
 #define AUTH_BODY_MAX 400			  /* opaque_auth */
-
-static uint32_t padded(uint32_t n)
-{
-	return (n + 3) & ~UINT32_C(3);
-}
-
-const uint8_t *nfsappend_get_fixed(struct nfsappend_results *r, uint32_t len)
-{
-	const uint8_t *p = r->p;
-
-	if (r->bad || len > (size_t)(r->end - r->p) ||
-		padded(len) > (size_t)(r->end - r->p)) {
-		r->bad = true;
-		return NULL;
-	}
-	r->p += padded(len);
-	return p;
-}
-
-uint32_t nfsappend_get32(struct nfsappend_results *r)
-{
-	const uint8_t *p = nfsappend_get_fixed(r, 4);
-	uint32_t v = 0;
-
-	if (p != NULL)
-		memcpy(&v, p, 4);
-	return be32toh(v);
-}
-
-uint64_t nfsappend_get64(struct nfsappend_results *r)
-{
-	const uint8_t *p = nfsappend_get_fixed(r, 8);
-	uint64_t v = 0;
-
-	if (p != NULL)
-		memcpy(&v, p, 8);
-	return be64toh(v);
-}
 
 const uint8_t *nfsappend_get_opaque(
 	struct nfsappend_results *r, uint32_t max, uint32_t *len)

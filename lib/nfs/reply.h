@@ -8,6 +8,9 @@
 #ifndef NFSAPPEND_NFS_REPLY_H
 #define NFSAPPEND_NFS_REPLY_H
 
+#include <endian.h>
+#include <string.h>
+
 #include "core/backend.h"
 
 /* Results being taken apart. Once bad is set, what is asked for is 0. */
@@ -18,13 +21,45 @@ struct nfsappend_results {
 	bool bad;
 };
 
-uint32_t nfsappend_get32(struct nfsappend_results *);
-uint64_t nfsappend_get64(struct nfsappend_results *);
+/* NULL when it is not there. Inline: a reply is some fifty of these. */
+static inline const uint8_t *nfsappend_get_fixed(
+	struct nfsappend_results *r, uint32_t len)
+{
+	size_t left = (size_t)(r->end - r->p);
+	const uint8_t *p = r->p;
+	uint32_t padded = (len + 3) & ~UINT32_C(3);
+
+	if (r->bad || len > left || padded > left) {
+		r->bad = true;
+		return NULL;
+	}
+	r->p += padded;
+	return p;
+}
+
+static inline uint32_t nfsappend_get32(struct nfsappend_results *r)
+{
+	const uint8_t *p = nfsappend_get_fixed(r, 4);
+	uint32_t v = 0;
+
+	if (p != NULL)
+		memcpy(&v, p, 4);
+	return be32toh(v);
+}
+
+static inline uint64_t nfsappend_get64(struct nfsappend_results *r)
+{
+	const uint8_t *p = nfsappend_get_fixed(r, 8);
+	uint64_t v = 0;
+
+	if (p != NULL)
+		memcpy(&v, p, 8);
+	return be64toh(v);
+}
+
 /* NULL when it is not there or longer than max. */
 const uint8_t *nfsappend_get_opaque(
 	struct nfsappend_results *, uint32_t max, uint32_t *len);
-/* NULL when it is not there. */
-const uint8_t *nfsappend_get_fixed(struct nfsappend_results *, uint32_t len);
 /* A handle of 1 to max bytes. */
 void nfsappend_get_fh(
 	struct nfsappend_results *, uint32_t max, struct nfsappend_fh *);

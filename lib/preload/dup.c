@@ -54,8 +54,14 @@ static bool make_way(int fd)
 {
 	if (!nfsappend_socket_ours(fd) || nfsappend_depth != 0)
 		return true;
-	if (nfsappend_socket_yield(fd) == 0)
-		return true;
+	/* It is held while an answer is awaited, NFSAPPEND_RECV_MS at most. */
+	for (int ms = 0; ms < 20 * NFSAPPEND_RECV_MS; ms++) {
+		struct timespec tick = {0, 1000000};
+
+		if (nfsappend_socket_yield(fd) == 0)
+			return true;
+		nfsappend_sys(SYS_nanosleep, (long)&tick, 0, 0, 0, 0, 0);
+	}
 	errno = EBUSY;
 	return false;
 }

@@ -114,6 +114,11 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 	case SYS_splice: /* the kernel would copy the placeholder's text */
 		return splice((int)a[0], (void *)a[1], (int)a[2],
 			(void *)a[3], (size_t)a[4], (unsigned)a[5]);
+	case SYS_prlimit64:
+		return prlimit64((pid_t)a[0], (enum __rlimit_resource)a[1],
+			(void *)a[2], (void *)a[3]);
+	case SYS_setrlimit:
+		return setrlimit((__rlimit_resource_t)a[0], (void *)a[1]);
 	case SYS_mmap:
 		return (long)mmap((void *)a[0], (size_t)a[1], (int)a[2],
 			(int)a[3], (int)a[4], a[5]);

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/sizelimit.h"
 #include "core/io.h"
 #include "core/process.h"
 #include "rig.h"
@@ -363,6 +364,7 @@ static void limit(rlim_t bytes)
 	getrlimit(RLIMIT_FSIZE, &l);
 	l.rlim_cur = bytes;
 	CHECK_INT(setrlimit(RLIMIT_FSIZE, &l), 0);
+	nfsappend_size_limit_changed(); /* as the hook says */
 }
 
 static void limit_of_size(void)
