@@ -119,7 +119,8 @@ becomes_secure() {
 
 # becomes_by HOW MODE [ARGUMENT]
 becomes_by() {
-	local log=$LOGS/$1-$2
+	local log=$LOGS/$1-$2 N
+	N=$(count 200 20)
 	: >"$STATS"
 	chmod 666 "$STATS"
 	chmod 1777 "$BATS_TEST_TMPDIR"
