@@ -58,8 +58,6 @@ struct nfsappend_file {
 	 * for the first guard, once. */
 	_Atomic uint64_t open_size;
 	_Atomic int64_t open_time;
-	_Atomic int64_t opened; /* CLOCK_MONOTONIC ns, by this process, last */
-	_Atomic int64_t poked; /* CLOCK_MONOTONIC ns; local readers were told */
 };
 
 /* Counts for the statistics of this process, and for the whole host's. */

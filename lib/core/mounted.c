@@ -10,6 +10,7 @@
 #include "core/opening.h"
 #include "core/path.h"
 #include "core/proxy.h"
+#include "core/readers.h"
 #include "core/table.h"
 #include "core/taking.h"
 
@@ -179,7 +180,7 @@ static int enter(struct nfsappend_taking *t)
 		return t->fd;
 	}
 	if (r == 0)
-		atomic_store(&t->file->opened, t->began);
+		nfsappend_readers_opened(t->file, t->began);
 	if (r == 0 && t->mount.target.version == 3 && t->mount.cto &&
 		!t->created && !(t->flags & O_TRUNC)) {
 		atomic_store(&t->file->open_size, t->stx.stx_size);

@@ -10,6 +10,7 @@
 #include "core/errname.h"
 #include "core/log.h"
 #include "core/op.h"
+#include "core/readers.h"
 #include "core/served.h"
 
 static void count_rpcs(struct nfsappend_op *op)
@@ -141,7 +142,7 @@ void nfsappend_op_finish(struct nfsappend_op *op)
 {
 	if (nfsappend_file_mounted(op->file) && op->w.wait.write_rpcs > 0 &&
 		!nfsappend_file_by_kernel(op->file))
-		nfsappend_kernel_poke(op);
+		nfsappend_readers_tell(op);
 	nfsappend_segment_unlead(&op->file->segment);
 	count_rpcs(op);
 	if (!nfsappend_op_out_of_time(op))

@@ -98,6 +98,12 @@ struct nfsappend_segment {
 	_Atomic uint32_t kernel_served;
 	_Atomic uint32_t checked;
 	_Atomic uint32_t held_writable;
+	/* Its local readers (readers.c), in CLOCK_MONOTONIC ns: the last open
+	 * by a program, whether there was one just before that, and (under the
+	 * leader lock) up to when they have been told. */
+	_Atomic int64_t opened;
+	_Atomic uint32_t reopened;
+	int64_t told;
 
 	_Atomic uint32_t queue_ready; /* memory stands behind the queue */
 	uint64_t allocated; /* of the stage, bytes that memory stands behind */

@@ -356,6 +356,8 @@ size_t nfsappend_op_send(
 	while (done < len) {
 		piece = len - done;
 		r = find_end(op, &offset);
+		if (r == -EPERM && nfsappend_kernel_takes_over(op))
+			continue;
 		if (r == 0)
 			r = obey_limit(op, offset, &piece);
 		if (r != 0)
@@ -368,6 +370,8 @@ size_t nfsappend_op_send(
 			no_locks(op->file);
 			continue;
 		}
+		if (r == -EPERM && nfsappend_kernel_takes_over(op))
+			continue;
 		if (r == NFSAPPEND_DEPOSED) {
 			*error = r;
 			return done;

@@ -2,11 +2,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "core/applock.h"
+#include "core/config_env.h"
 #include "core/errname.h"
 #include "core/heldlock.h"
 #include "core/log.h"
@@ -17,7 +19,6 @@
 /* As the module's: a byte past any data (facts-protocol). */
 #define MUTEX_BYTE 0x7ffffffffffffffe
 #define MS INT64_C(1000000)
-#define READERS_NS (1000 * MS) /* how late local readers may be */
 
 static bool is_of(const struct nfsappend_file *f, int fd)
 {
@@ -39,10 +40,7 @@ int nfsappend_kernel_fd(struct nfsappend_file *f)
 	return is_of(f, fd) && nfsappend_placeholder_marked(fd) ? fd : -EBADF;
 }
 
-/* An open file description's lock on the mutex byte (fcntl(2)): apart from
- * the program's own flock() and fcntl() locks, and like them it makes the
- * kernel's client look at the server afresh. */
-static int lock_byte(int fd, short type)
+int nfsappend_kernel_lock_byte(int fd, short type)
 {
 	struct flock l = {.l_type = type,
 		.l_whence = SEEK_SET,
@@ -68,7 +66,7 @@ static int lock_among_hosts(struct nfsappend_op *op, int fd)
 	if (nfsappend_lock_held(fd))
 		return 0; /* by the same open file description */
 	for (;;) {
-		r = lock_byte(fd, F_WRLCK);
+		r = nfsappend_kernel_lock_byte(fd, F_WRLCK);
 		if (r == 0)
 			return 1;
 		if (r != -EAGAIN && r != -EACCES)
@@ -123,7 +121,7 @@ ssize_t nfsappend_kernel_send(struct nfsappend_op *op, uint32_t len)
 	}
 	op->seg->size_known = 0;
 	if (locked)
-		lock_byte(fd, F_UNLCK);
+		nfsappend_kernel_lock_byte(fd, F_UNLCK);
 	return r;
 }
 
@@ -152,23 +150,33 @@ ssize_t nfsappend_kernel_send_at(struct nfsappend_op *op, uint64_t offset,
 	return r;
 }
 
-void nfsappend_kernel_poke(struct nfsappend_op *op)
+static bool may_bind(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+
+	return nfsappend_sys(SYS_capget, (long)&header, (long)caps, 0, 0, 0,
+		       0) == 0 &&
+		caps[0].effective & 1 << CAP_NET_BIND_SERVICE;
+}
+
+bool nfsappend_kernel_takes_over(struct nfsappend_op *op)
 {
 	struct nfsappend_file *f = op->file;
-	int64_t now = nfsappend_now(), before = atomic_load(&f->poked);
-	bool must = atomic_load(&op->seg->held_writable);
-	int fd;
 
-	/* One that is opened for each record is seen at its next open. */
-	if (!must && (now - before < READERS_NS ||
-			     now - atomic_load(&f->opened) < READERS_NS))
-		return;
-	atomic_store(&f->poked, now);
-	fd = nfsappend_kernel_fd(f);
-	if (fd < 0 || nfsappend_lock_held(fd))
-		return;
-	if (lock_byte(fd, writable(fd) ? F_WRLCK : F_RDLCK) == 0)
-		lock_byte(fd, F_UNLCK);
+	if (!nfsappend_file_mounted(f) || nfsappend_file_by_kernel(f) ||
+		nfsappend_config.fallback_fails || may_bind() ||
+		nfsappend_kernel_fd(f) < 0)
+		return false;
+	atomic_store(&f->segment.shared->kernel_served, 1);
+	nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_KERNEL_SERVES,
+		"%s is served by the kernel from now on, each write with "
+		"O_SYNC: the server %s refuses this process, which may not "
+		"use a port below 1024 any more: export it with 'insecure', "
+		"or let the program keep CAP_NET_BIND_SERVICE",
+		f->path, f->key.server->target.host);
+	return true;
 }
 
 int nfsappend_kernel_convert(struct nfsappend_file *f)

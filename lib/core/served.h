@@ -18,11 +18,15 @@ ssize_t nfsappend_kernel_send(struct nfsappend_op *, uint32_t len);
 ssize_t nfsappend_kernel_send_at(struct nfsappend_op *, uint64_t offset,
 	uint32_t len);
 
-/* As leader, after an append of ours: makes the kernel forget what it has
- * cached of the file, if somebody holds it open for writing, or if local
- * readers would see the append late. No NFS reader or writer is harmed, and
- * the size is left alone (facts: a refresh of it makes readers see NULs). */
-void nfsappend_kernel_poke(struct nfsappend_op *);
+/* An open file description's lock on the mutex byte (fcntl(2)): apart from
+ * the program's own flock() and fcntl() locks, and like them it makes the
+ * kernel's client look at the server afresh. 0 or -errno, at once. */
+int nfsappend_kernel_lock_byte(int fd, short type);
+
+/* As leader, when the server has refused us altogether (EPERM): where that is
+ * because this process may not use a port below 1024 any more, the kernel
+ * serves the file from now on. True: send again. */
+bool nfsappend_kernel_takes_over(struct nfsappend_op *);
 
 enum nfsappend_kernel_call { NFSAPPEND_FTRUNCATE, NFSAPPEND_FALLOCATE };
 /* As leader's: a call that needs a descriptor open for writing, on one of its

@@ -38,6 +38,7 @@ void nfsappend_server_start(void)
 void nfsappend_cred_now(
 	struct nfsappend_cred *cred, const struct nfsappend_target *target)
 {
+	static _Atomic bool groups_told;
 	gid_t groups[256]; /* more than go over the wire, to be told once */
 	long n;
 
@@ -55,11 +56,12 @@ void nfsappend_cred_now(
 	if (target->has_uid || target->has_gid)
 		n = 0; /* somebody else: the process's groups are not theirs */
 	if (n > NFSAPPEND_GROUPS_MAX || n == -EINVAL) {
-		nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_GROUPS,
-			"the process has more than %d groups; AUTH_SYS "
-			"carries the first %d, so files open to the others "
-			"only are refused",
-			NFSAPPEND_GROUPS_MAX, NFSAPPEND_GROUPS_MAX);
+		if (!atomic_exchange(&groups_told, true))
+			nfsappend_log(NFSAPPEND_WARN, NFSAPPEND_MSG_GROUPS,
+				"the process has more than %d groups; AUTH_SYS "
+				"carries the first %d, so files open to the "
+				"others only are refused",
+				NFSAPPEND_GROUPS_MAX, NFSAPPEND_GROUPS_MAX);
 		n = n > 0 ? NFSAPPEND_GROUPS_MAX : 0;
 	}
 	for (long i = 0; i < n; i++)

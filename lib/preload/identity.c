@@ -5,50 +5,91 @@
  */
 #include "config.h"
 
+#include <linux/capability.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/handover.h"
+#include "core/usercopy.h"
 #include "preload/hook.h"
+#include "preload/identity.h"
+
+extern int capset(cap_user_header_t, cap_user_data_t);
 
 #define SAME ((uid_t)-1)
 
-/* uid: the effective one that is to come. Root can do all of it anyway, and
- * who is not root has nothing to lose. */
-static void becomes(uid_t uid)
+static void hand_over_to(uid_t uid)
 {
 	struct nfsappend_guard guard;
 
-	if (!nfsappend_active || nfsappend_depth != 0 || uid == 0 ||
-		uid == SAME || geteuid() != 0 || !nfsappend_start())
+	if (!nfsappend_start())
 		return;
 	nfsappend_guard_enter(&guard);
 	nfsappend_hand_over_to_user(uid);
 	nfsappend_guard_leave(&guard);
 }
 
+/* Root can do all of it anyway, and who is not root has nothing to lose. */
+void nfsappend_becomes(uid_t uid)
+{
+	if (nfsappend_active && nfsappend_depth == 0 && uid != 0 &&
+		uid != SAME && geteuid() == 0)
+		hand_over_to(uid);
+}
+
+static bool fetch(const void *from, void *to, size_t n)
+{
+	struct iovec iov = {(void *)from, n};
+
+	return nfsappend_copy_in(&iov, 1, 0, to, n) == (ssize_t)n;
+}
+
+/* The ports below 1024, of what a process can give up by this. */
+void nfsappend_gives_up(const void *data)
+{
+	struct __user_cap_header_struct own = {
+		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps, now[2];
+	const uint32_t port = 1U << CAP_NET_BIND_SERVICE;
+
+	if (!nfsappend_active || nfsappend_depth != 0 ||
+		!fetch(data, &caps, sizeof caps) ||
+		caps.effective & port ||
+		nfsappend_sys(SYS_capget, (long)&own, (long)now, 0, 0, 0, 0) !=
+			0 ||
+		!(now[0].effective & port))
+		return;
+	hand_over_to(geteuid());
+}
+
+NFSAPPEND_HOOK int capset(cap_user_header_t header, cap_user_data_t data)
+{
+	nfsappend_gives_up(data);
+	return NFSAPPEND_REAL(capset)(header, data);
+}
+
 NFSAPPEND_HOOK int setuid(uid_t uid)
 {
-	becomes(uid);
+	nfsappend_becomes(uid);
 	return NFSAPPEND_REAL(setuid)(uid);
 }
 
 NFSAPPEND_HOOK int seteuid(uid_t uid)
 {
-	becomes(uid);
+	nfsappend_becomes(uid);
 	return NFSAPPEND_REAL(seteuid)(uid);
 }
 
 NFSAPPEND_HOOK int setreuid(uid_t ruid, uid_t euid)
 {
-	becomes(euid);
+	nfsappend_becomes(euid);
 	return NFSAPPEND_REAL(setreuid)(ruid, euid);
 }
 
 NFSAPPEND_HOOK int setresuid(uid_t ruid, uid_t euid, uid_t suid)
 {
-	becomes(euid);
+	nfsappend_becomes(euid);
 	return NFSAPPEND_REAL(setresuid)(ruid, euid, suid);
 }
 

@@ -17,6 +17,7 @@
 
 #include "core/config_env.h"
 #include "preload/hook.h"
+#include "preload/identity.h"
 #include "preload/syscall.h"
 
 extern int close_range(unsigned, unsigned, int);
@@ -85,6 +86,21 @@ NFSAPPEND_HOOK long syscall(long number, ...)
 			(void *)a[3], (size_t)a[4], (unsigned)a[5]);
 	case SYS_recvmsg:
 		return recvmsg((int)a[0], (void *)a[1], (int)a[2]);
+	case SYS_sendmsg:
+		return sendmsg((int)a[0], (void *)a[1], (int)a[2]);
+	case SYS_sendmmsg:
+		return sendmmsg((int)a[0], (void *)a[1], (unsigned)a[2],
+			(int)a[3]);
+	case SYS_setuid:
+		nfsappend_becomes((uid_t)a[0]);
+		break;
+	case SYS_setreuid:
+	case SYS_setresuid:
+		nfsappend_becomes((uid_t)a[1]);
+		break;
+	case SYS_capset:
+		nfsappend_gives_up((void *)a[1]);
+		break;
 	case SYS_fchmod:
 		return fchmod((int)a[0], (mode_t)a[1]);
 	case SYS_fchown:

@@ -1,7 +1,8 @@
 /*
  * prog_reader FILE BYTES [US]: reads FILE as it grows, every US microseconds
  * (0: flat out), until it has had BYTES bytes; writes them to stdout, and to
- * stderr how many NUL bytes there were among them. Ends with 3 after 60 s.
+ * stderr how many NUL bytes there were among them. Ends with 3 after 60 s in
+ * which nothing came.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,6 +32,8 @@ int main(int argc, char **argv)
 		if (n > 0 && write(1, buf, (size_t)n) != n)
 			return 97;
 		had += n;
+		if (n > 0)
+			end = time(NULL) + 60;
 		if (n == 0 && pause > 0)
 			usleep(pause);
 	}

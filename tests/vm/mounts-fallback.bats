@@ -11,6 +11,8 @@ setup_file() {
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	build host
 	build drop
+	build identity
+	build inherited -o static -static
 	build send
 	build send -o receive -static
 	chmod -R go+rX "${BATS_FILE_TMPDIR%/file*}" "$PROGRAMS"
@@ -144,6 +146,47 @@ becomes_secure() {
 }
 @test "the same against a 'secure' export: the kernel's from setuid() on" {
 	on_both_mounts becomes_secure
+}
+
+# becomes_by HOW MODE [ARGUMENT]
+becomes_by() {
+	local log=$LOGS/$1-$2 N
+	N=$(count 200 20)
+	: >"$STATS"
+	chmod 666 "$STATS"
+	chmod 1777 "$BATS_TEST_TMPDIR"
+	echo "$1, mode $2"
+	nfsappend_p -- "$PROGRAMS/prog_identity" "$log" "$2" "$N" "$1" "${3-}" \
+		2>"$BATS_TEST_TMPDIR/err"
+	cat "$BATS_TEST_TMPDIR/err"
+	each_once $((2 * N)) "$SERVED/$1-$2"
+	# The child's writes, if not all, were the kernel's.
+	[[ $(stats_of protocol) = kernel* ]]
+	[ "$(grep -cE '\[N40[69]\]' "$BATS_TEST_TMPDIR/err")" = 1 ]
+}
+
+# 0600: converted before, who could not open it any more; 0666: when the
+# server refuses the new user's port.
+identities() {
+	local how
+	export_with secure
+	for how in setuid setreuid setresuid raw-setuid raw-setreuid raw-setresuid; do
+		becomes_by "$how" 600 1000
+	done
+	becomes_by setuid 666 1000
+	becomes_by raw-setuid 666 1000
+	becomes_by capset 600
+	becomes_by raw-capset 666
+}
+@test "setuid, setreuid, setresuid, capset, also by syscall(2), against a 'secure' export" {
+	on_both_mounts identities
+}
+
+raw_execve() {
+	becomes_by raw-execve 600 "$PROGRAMS/prog_static"
+}
+@test "a static program by syscall(SYS_execve)" {
+	on_both_mounts raw_execve
 }
 
 sent() {

@@ -10,6 +10,7 @@ setup_file() {
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	build host
 	build placeholder
+	build rounds
 	build reader
 	build inherited
 }
@@ -46,16 +47,18 @@ same_as_plain() {
 	on_both_mounts same_as_plain
 }
 
+# readers PROGRAM [ARGUMENT]: which writes the records.
 readers() {
 	local n polling tailing
 	n=$(count 2000 200)
+	rm -f "$LOGS/log"
 	: >"$LOGS/log"
 	"$PROGRAMS/prog_reader" "$LOGS/log" $((n * 100)) \
 		>"$BATS_TEST_TMPDIR/read" 2>"$BATS_TEST_TMPDIR/nuls" 3>&- &
 	polling=$!
 	tail -c +1 -F "$LOGS/log" >"$BATS_TEST_TMPDIR/tailed" 3>&- &
 	tailing=$!
-	nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" "$n" one
+	nfsappend_p -- "$PROGRAMS/$1" "$LOGS/log" "$n" "${@:2}"
 	wait "$polling"
 	cat "$BATS_TEST_TMPDIR/nuls"
 	cmp "$BATS_TEST_TMPDIR/read" "$SERVED/log"
@@ -68,8 +71,15 @@ readers() {
 	each_once "$n"
 	only_we_wrote
 }
+readers_of_one() { readers prog_host one; }
 @test "a local tail -F and a reader that polls see every byte and no NUL" {
-	on_both_mounts readers
+	on_both_mounts readers_of_one
+}
+
+# Each open() tells the kernel of the new size, which is where NULs come from.
+readers_of_many() { readers prog_rounds; }
+@test "the same when the file is opened for each record" {
+	on_both_mounts readers_of_many
 }
 
 dirty_pages() {
@@ -117,4 +127,50 @@ own_locks() {
 }
 @test "flock log sh -c 'echo >> log' does not wait for itself" {
 	on_both_mounts own_locks
+}
+
+# A user of 20 groups and two files.
+many_groups() {
+	chmod -R go+rX "${BATS_FILE_TMPDIR%/file*}"
+	chmod 1777 "$BATS_TEST_TMPDIR"
+	setpriv --reuid 1000 --regid 1000 --groups "$(seq -s , 2001 2020)" \
+		"$BASH" -c '. "$0"; STATS=$1 LOGS=$2
+			nfsappend_p -- bash -c "echo a >>\$1; echo b >>\$2; echo c >>\$1" \
+				- "$LOGS/one" "$LOGS/two"' \
+		"$BATS_TEST_DIRNAME/mounts.bash" "$STATS" "$LOGS" \
+		2>"$BATS_TEST_TMPDIR/err" || :
+	cat "$BATS_TEST_TMPDIR/err"
+	[ "$(<"$SERVED/one")" = $'a\nc' ]
+	[ "$(<"$SERVED/two")" = b ]
+	[ "$(grep -c N206 "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(grep -c '\[N' "$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ "$(stats_of protocol)" = "$PROTOCOL" ]
+	only_we_wrote
+}
+@test "a user of more than 16 groups: said once" {
+	on_both_mounts many_groups
+}
+
+# The server answers our first WRITE with JUKEBOX or DELAY while it takes the
+# delegation back.
+delegated() {
+	local there=/mnt/v4/${LOGS##*/}/log
+	echo first >"$SERVED/log"
+	exec 7<"$there"
+	[ "$(head -n 1 <&7)" = first ]
+	grep -q 'type: deleg' /proc/fs/nfsd/clients/*/states
+	nfsappend_p -- "$PROGRAMS/prog_host" "$LOGS/log" 20 one
+	! grep 'type: deleg' /proc/fs/nfsd/clients/*/states
+	# With NFSv4 it is our OPEN that waits.
+	[ "$PROTOCOL" = v4.0 ] || [ "$(stats_of retries)" -ge 1 ]
+	[ "$(stats_of errors)" = 0 ]
+	[ "$(stats_of protocol)" = "$PROTOCOL" ]
+	[ "$(tail -n +2 <"$there" | head -c 11)" = 'one 0000000' ]
+	exec 7<&-
+	tail -n +2 "$SERVED/log" >"$BATS_TEST_TMPDIR/ours"
+	each_once 20 "$BATS_TEST_TMPDIR/ours"
+	only_we_wrote
+}
+@test "this host's kernel client has a delegation: it is waited for" {
+	on_both_mounts delegated
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # NFSv4.0 from several machines: a server and two clients in User-Mode Linux,
-# and processes of this host. For v4.bats and v4-restart.bats.
+# and processes of this host. For v4.bats, v4-restart.bats and mounts.bats.
 bats_require_minimum_version 1.7.0
 
 setup_file() {
@@ -9,7 +9,10 @@ setup_file() {
 	[ -x "${NFSAPPEND_PREFIX:-}/bin/nfsappend" ] ||
 		skip 'NFSAPPEND_PREFIX names no installed nfsappend'
 	# A guest sees the sources, but not the temporary folder.
-	local build="mkdir -p /tmp/v4 && cc -std=gnu11 -O1 -o /tmp/v4/prog_host '$BATS_TEST_DIRNAME/../../programs/prog_host.c'"
+	local program build='mkdir -p /tmp/v4'
+	for program in host reader; do
+		build+=" && cc -std=gnu11 -O1 -o /tmp/v4/prog_$program '$BATS_TEST_DIRNAME/../../programs/prog_$program.c'"
+	done
 	bash -c "${build//\/tmp\/v4/$BATS_FILE_TMPDIR}"
 	net_up
 	guest_start server --role server --ip 1 --lease "$(lease)" --grace "$(lease)"
