@@ -6,6 +6,7 @@
  * syscall(2) with "raw-" before it; or raw-execve: the child runs PROGRAM with
  * FILE as descriptor 1, the name HOW and COUNT.
  */
+#define _GNU_SOURCE
 #include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
