@@ -90,6 +90,11 @@ configure() {
 	[[ -z $output ]]
 }
 
+@test "the Debian package has the version of configure" {
+	[[ $(sed -nE '1s/^nfsappend \((.*)\).*/\1/p' "$shim_root/debian/changelog") = \
+		"$("$shim_root/configure" --version | sed -n '1s/.* //p')" ]]
+}
+
 # libnfs VERSION as pkg-config would find it.
 pretend_libnfs() {
 	printf '%s\n' 'Name: libnfs' 'Description: pretended' "Version: $1" \

@@ -162,7 +162,8 @@ server_pid() {
 server_signal() {
 	local pid i
 	pid=$(server_pid)
-	in_server kill -s "$1" "$pid" || return
+	# Not kill(1), which a small system lacks.
+	in_server sh -c 'kill -s "$1" "$2"' sh "$1" "$pid" || return
 	[[ $1 = STOP ]] || return 0
 	# A thread that runs at this moment stops a moment later.
 	for ((i = 0; i < 200; i++)); do
