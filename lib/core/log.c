@@ -18,7 +18,7 @@
 /* At most BURST messages of one identifier in WINDOW seconds. */
 #define BURST 10
 #define WINDOW 60
-#define RATES 32
+#define RATES 64 /* more than there are identifiers */
 
 /* Immutable after start. */
 static enum nfsappend_level log_level = NFSAPPEND_WARN;

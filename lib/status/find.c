@@ -179,6 +179,14 @@ static void look_at_room(struct nfsappend_found *found, const char *path)
 			path);
 }
 
+static void unused(struct nfsappend_found *found, const char *path)
+{
+	note(found,
+		"%s is used by no program: it must be a directory of mode "
+		"0700 that belongs to its user. Remove it.",
+		path);
+}
+
 /* owner: who it has to belong to; -1: anybody. True: there is one. */
 static bool read_folder(
 	struct nfsappend_found *found, const char *path, uid_t owner)
@@ -191,6 +199,11 @@ static bool read_folder(
 
 	if (fd < 0 && errno == ENOENT)
 		return false;
+	/* A link, or a file: anybody may make one there. */
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+		unused(found, path);
+		return false;
+	}
 	if (fd < 0 && errno == EACCES && geteuid() != 0) {
 		note(found,
 			"%s belongs to another user, whose programs alone "
@@ -205,11 +218,7 @@ static bool read_folder(
 		return false;
 	}
 	if ((owner != (uid_t)-1 && st.st_uid != owner) || st.st_mode & 0077) {
-		note(found,
-			"%s is used by no program: it must be a directory of "
-			"mode 0700 that belongs to its user%s. Remove it.",
-			path, st.st_uid != owner && owner != (uid_t)-1
-				? ", and belongs to another one" : "");
+		unused(found, path);
 		close(fd);
 		return false;
 	}

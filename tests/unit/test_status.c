@@ -310,6 +310,17 @@ static void nothing(void)
 	find();
 	CHECK_HAS(table(), "mode 0700");
 	CHECK_HAS(json(), "{\"files\":[],\"notes\":[\"");
+	/* Anybody may put one into /dev/shm. */
+	CHECK_INT(rmdir(nfsappend_config.runtime), 0);
+	CHECK_INT(symlink("/", nfsappend_config.runtime), 0);
+	find();
+	CHECK(!found.failed);
+	CHECK_HAS(table(), "mode 0700");
+	CHECK_INT(unlink(nfsappend_config.runtime), 0);
+	close(open(nfsappend_config.runtime, O_WRONLY | O_CREAT, 0600));
+	find();
+	CHECK(!found.failed);
+	CHECK_HAS(table(), "mode 0700");
 }
 
 static void in_runtime(char path[200], unsigned i)
