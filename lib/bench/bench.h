@@ -55,7 +55,7 @@ struct bench {
 	/* Why a way was left out; "" if it was not. */
 	char left_out[BENCH_WAYS][512];
 	char said[512];	 /* by the library, the first time */
-	unsigned rounds; /* done */
+	unsigned planned, rounds; /* to do, and done */
 	/* [0]: one writer, [1]: BENCH_WRITERS. */
 	struct bench_figures runs[BENCH_WAYS][2][BENCH_ROUNDS];
 };

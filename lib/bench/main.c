@@ -86,7 +86,7 @@ static void progress(const struct bench *b, enum bench_way way, bool many)
 {
 	if (isatty(2))
 		fprintf(stderr, "\r\033[Kround %u of %d: %s, %d writer%s",
-			b->rounds + 1, BENCH_ROUNDS, bench_way_names[way],
+			b->rounds + 1, b->planned, bench_way_names[way],
 			many ? BENCH_WRITERS : 1, many ? "s" : "");
 }
 
@@ -136,7 +136,10 @@ static void plan(struct bench *b, unsigned seconds)
 			"(nolock)");
 	for (enum bench_way way = 0; way < BENCH_WAYS; way++)
 		runs += b->left_out[way][0] == '\0' ? 2 : 0;
-	b->run_ms = seconds * 1000 / (runs * BENCH_ROUNDS);
+	b->planned = BENCH_ROUNDS;
+	if (seconds * 1000 / (runs * BENCH_ROUNDS) < LEAST_MS)
+		b->planned = 1;
+	b->run_ms = seconds * 1000 / (runs * b->planned);
 	if (b->run_ms > BENCH_ROUND_MS)
 		b->run_ms = BENCH_ROUND_MS;
 	if (b->run_ms < LEAST_MS)
@@ -175,7 +178,7 @@ static int measure(struct bench *b, unsigned seconds)
 	say_what(b);
 	fflush(stdout);
 	bench_ping(b);
-	while (bench_signal == 0 && b->rounds < BENCH_ROUNDS) {
+	while (bench_signal == 0 && b->rounds < b->planned) {
 		end = one_round(b);
 		if (end != BENCH_DONE)
 			break;

@@ -235,10 +235,13 @@ void bench_report(const struct bench *b)
 	bool ours = have(b, BENCH_SINGLE) || have(b, BENCH_GUARDED) ||
 		    have(b, BENCH_LOCKED);
 
-	printf("Records of %d bytes to one file; medians of %u rounds of %.1f "
-	       "s "
-	       "each, a run is at most\n%.0f %% away from its median.\n\n",
-		BENCH_RECORD, b->rounds, b->run_ms / 1000.0, spread(b));
+	printf("Records of %d bytes to one file, runs of %.2f s", BENCH_RECORD,
+		b->run_ms / 1000.0);
+	if (b->rounds > 1)
+		printf("; medians of %u rounds, a run is at most\n%.0f %% away "
+		       "from its median",
+			b->rounds, spread(b));
+	puts(".\n");
 	table(b);
 	if (b->said[0] != '\0')
 		printf("nfsappend said: %s\n", b->said);

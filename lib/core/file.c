@@ -19,6 +19,7 @@
 #define IDLE_NS INT64_C(2000000000) /* until open state is closed */
 #define IDLE_MAX 1024 /* files kept for the next open and the statistics */
 #define IDLE_MAPPED 8 /* of them with their segment mapped */
+#define RIGHTS_NS INT64_C(3000000000) /* a kernel client's acregmin */
 
 static struct nfsappend_slab slab = NFSAPPEND_SLAB(struct nfsappend_file);
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -277,6 +278,44 @@ static struct nfsappend_file *find(struct nfsappend_server *server,
 	memcpy(key.fh.data, fh->data, fh->len);
 	HASH_FIND(hh, registry, &key, sizeof key, f);
 	return f;
+}
+
+static bool rights_are_of(
+	const struct nfsappend_file *f, const struct nfsappend_attr *attr)
+{
+	return f->rights != 0 && f->rights_mode == attr->mode &&
+		f->rights_uid == attr->uid && f->rights_gid == attr->gid &&
+		nfsappend_now() - f->rights_since < RIGHTS_NS;
+}
+
+void nfsappend_file_grant(struct nfsappend_file *f,
+	const struct nfsappend_attr *attr, uint32_t rights)
+{
+	pthread_mutex_lock(&registry_lock);
+	if (!rights_are_of(f, attr)) {
+		f->rights = 0;
+		f->rights_mode = attr->mode;
+		f->rights_uid = attr->uid;
+		f->rights_gid = attr->gid;
+		f->rights_since = nfsappend_now();
+	}
+	f->rights |= rights;
+	pthread_mutex_unlock(&registry_lock);
+}
+
+bool nfsappend_file_granted(struct nfsappend_server *server,
+	const struct nfsappend_fh *fh, const struct nfsappend_attr *attr,
+	uint32_t rights)
+{
+	struct nfsappend_file *f;
+	bool granted;
+
+	pthread_mutex_lock(&registry_lock);
+	f = find(server, fh);
+	granted = f != NULL && rights_are_of(f, attr) &&
+		(f->rights & rights) == rights;
+	pthread_mutex_unlock(&registry_lock);
+	return granted;
 }
 
 void nfsappend_file_changed(struct nfsappend_server *server,

@@ -39,6 +39,10 @@ struct nfsappend_file {
 	_Atomic uint32_t attr_seq;
 	_Atomic int64_t attr_time; /* CLOCK_MONOTONIC ns, 0: none */
 	struct nfsappend_attr attr;
+	/* What ACCESS granted, to which mode and owner, since when
+	 * (CLOCK_MONOTONIC ns); under the registry's lock. */
+	uint32_t rights, rights_mode, rights_uid, rights_gid;
+	int64_t rights_since;
 	_Atomic bool told; /* N402 has been said */
 	_Atomic int last_error; /* -errno told last, 0 after a success */
 	struct nfsappend_segment_view segment;
@@ -103,6 +107,15 @@ void nfsappend_file_tell(struct nfsappend_file *, int level, const char *why);
  * opened it. NULL: none. */
 struct nfsappend_file *nfsappend_file_on_mount(uint64_t device,
 	uint64_t fileid);
+
+/* Rights (NFSAPPEND_ACCESS_*) that an ACCESS has just granted, and whether one
+ * did a moment ago, to that mode and owner. A kernel client asks no sooner
+ * again, and what may no longer be is refused by the server in any case. */
+void nfsappend_file_grant(struct nfsappend_file *, const struct nfsappend_attr *,
+	uint32_t rights);
+bool nfsappend_file_granted(struct nfsappend_server *,
+	const struct nfsappend_fh *, const struct nfsappend_attr *,
+	uint32_t rights);
 
 /* A file of that server that has been closed for a while and not looked at
  * since, counted; NULL: none. */

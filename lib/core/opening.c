@@ -27,6 +27,7 @@ struct opening {
 	struct nfsappend_place *place;
 	bool created; /* as far as one can know: CREATE does not tell */
 	unsigned tries;
+	uint32_t granted; /* by an ACCESS of this open */
 	bool made; /* by an OPEN of NFSv4, whose state is in slot */
 	struct nfsappend_slot slot;
 };
@@ -96,10 +97,15 @@ static int check_access(struct opening *o, uint32_t asked)
 
 	if (o->flags & O_PATH)
 		return 0;
+	if (nfsappend_file_granted(p->server, &p->fh, &p->attr, asked))
+		return 0;
 	NFSAPPEND_CALL(p->server, &o->w, r, access, &p->fh, asked, &granted);
 	if (r != 0)
 		return r;
-	return (granted & asked) == asked ? 0 : -EACCES;
+	if ((granted & asked) != asked)
+		return -EACCES;
+	o->granted = asked;
+	return 0;
 }
 
 /* The file that was found: may it be opened so? */
@@ -297,6 +303,8 @@ static int open_mapped(struct opening *o, int dirfd, const char *path)
 	if (r == 0) {
 		if (p->name[0] != '\0')
 			nfsappend_file_name(file, &p->dir, p->name);
+		if (o->granted != 0)
+			nfsappend_file_grant(file, &p->attr, o->granted);
 		r = open_state(o, file);
 		if (r == 0)
 			r = truncate_found(o, file);

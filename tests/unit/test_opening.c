@@ -329,11 +329,39 @@ static void permissions(void)
 		int r;
 
 		fake_deny(file, cases[i].denied);
+		fake_attr(file)->uid = i; /* nothing is remembered of it */
 		r = open_at(RIG_MAP "/file", cases[i].flags, 0);
 		CHECK_INT(r < 0 ? r : 0, cases[i].result);
 		if (r < 0)
 			CHECK_INT(fake_attr(file)->size, 4);
 	}
+}
+
+/* ACCESS is asked once for a mode and owner, and for each right. */
+static void rights_are_remembered(void)
+{
+	const char *path = RIG_MAP "/file";
+
+	start(NULL);
+	opens(path, O_WRONLY | O_APPEND);
+	CHECK_INT(fake_calls(FAKE_ACCESS), 1);
+	opens(path, O_WRONLY | O_APPEND);
+	CHECK_INT(fake_calls(FAKE_ACCESS), 1);
+	opens(path, O_RDWR | O_APPEND);
+	CHECK_INT(fake_calls(FAKE_ACCESS), 2);
+	opens(path, O_RDONLY);
+	opens(path, O_WRONLY | O_APPEND);
+	CHECK_INT(fake_calls(FAKE_ACCESS), 2);
+	CHECK_INT(fake_calls(FAKE_LOOKUP), 5);
+	/* What was granted to another mode or owner says nothing. */
+	fake_deny(file, NFSAPPEND_ACCESS_EXTEND);
+	fake_attr(file)->mode = 0444;
+	CHECK_INT(open_at(path, O_WRONLY | O_APPEND, 0), -EACCES);
+	fake_attr(file)->mode = 0644;
+	fake_attr(file)->gid++;
+	CHECK_INT(open_at(path, O_WRONLY | O_APPEND, 0), -EACCES);
+	CHECK_INT(open_at(path, O_WRONLY | O_APPEND, 0), -EACCES);
+	CHECK_INT(fake_calls(FAKE_ACCESS), 5);
 }
 
 /* What fails on the server is the program's errno, and told once. */
@@ -408,6 +436,7 @@ static void outcomes_are_retried(void)
 								 NFSAPPEND_LOST
 						 ? 1
 						 : 2);
+			fake_attr(file)->uid++; /* ACCESS is asked again */
 			opens(RIG_MAP "/file", O_WRONLY | O_TRUNC);
 			CHECK_INT(fake_rules_left(), 0);
 		}
@@ -568,6 +597,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(unsupported_flags),
 	UNIT_TEST(no_follow),
 	UNIT_TEST(permissions),
+	UNIT_TEST(rights_are_remembered),
 	UNIT_TEST(errors_of_the_server),
 	UNIT_TEST(messages),
 	UNIT_TEST(outcomes_are_retried),

@@ -11,7 +11,7 @@ setup_file() {
 measured() {
 	mkdir -p "$1"
 	run -0 --separate-stderr "$NFSAPPEND_PREFIX/bin/nfsappend" bench \
-		--seconds 2 "$1"
+		--seconds 1 "$1"
 	echo "$output"
 	[ "$stderr" = '' ]
 	[ "$(ls -A "$1")" = '' ]
