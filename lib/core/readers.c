@@ -21,12 +21,13 @@ void nfsappend_readers_opened(struct nfsappend_file *f, int64_t began)
 	struct nfsappend_segment *s = f->segment.shared;
 	int64_t before = atomic_exchange(&s->opened, began);
 
-	atomic_store(&s->reopened, before != 0 && began - before < RECENT &&
-			began >= before);
+	atomic_store(&s->reopened,
+		before != 0 && began - before < RECENT && began >= before);
 }
 
 /* Under the leader lock. */
-static bool due(struct nfsappend_segment *s, int64_t now, int64_t every, int owed)
+static bool due(
+	struct nfsappend_segment *s, int64_t now, int64_t every, int owed)
 {
 	int64_t at = s->told;
 
@@ -64,8 +65,8 @@ static void drop_cache(int fd)
 
 	if (fl < 0 || nfsappend_lock_held(fd))
 		return;
-	if (nfsappend_kernel_lock_byte(fd,
-		    (fl & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK) == 0)
+	if (nfsappend_kernel_lock_byte(
+		    fd, (fl & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK) == 0)
 		nfsappend_kernel_lock_byte(fd, F_UNLCK);
 }
 
@@ -82,9 +83,8 @@ static void drop_cache(int fd)
 static void let_reads_end(struct nfsappend_segment *s, int fd)
 {
 	static _Atomic bool refused; /* by a filter or policy, so for good */
-	uint64_t before = s->landed < s->landed_end
-		? s->landed_end - s->landed
-		: 0;
+	uint64_t before =
+		s->landed < s->landed_end ? s->landed_end - s->landed : 0;
 
 	if (atomic_load(&refused))
 		return;

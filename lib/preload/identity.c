@@ -54,8 +54,7 @@ void nfsappend_gives_up(const void *data)
 	const uint32_t port = 1U << CAP_NET_BIND_SERVICE;
 
 	if (!nfsappend_active || nfsappend_depth != 0 ||
-		!fetch(data, &caps, sizeof caps) ||
-		caps.effective & port ||
+		!fetch(data, &caps, sizeof caps) || caps.effective & port ||
 		nfsappend_sys(SYS_capget, (long)&own, (long)now, 0, 0, 0, 0) !=
 			0 ||
 		!(now[0].effective & port))

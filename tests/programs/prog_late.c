@@ -4,7 +4,7 @@
  * that had opened it before polls for them every millisecond. Prints how many
  * milliseconds after its write() the first, the last, the median and the
  * latest record were seen, and how many NUL bytes. Ends with 3 when one was
- * not seen in 100 s.
+ * not seen in 30 s.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ static int watch(int fd, long count, volatile long *written)
 	static long late[MAX];
 	static char buf[1 << 16];
 	long seen = 0, bytes = 0, nuls = 0, first, last;
-	long end = now_ms() + 100000;
+	long end = now_ms() + 30000;
 
 	while (seen < count) {
 		ssize_t n = read(fd, buf, sizeof buf);
@@ -44,9 +44,10 @@ static int watch(int fd, long count, volatile long *written)
 			nuls += buf[i] == '\0';
 		bytes += n > 0 ? n : 0;
 		for (; seen < count && bytes >= (seen + 1) * 100; seen++)
-			late[seen] = written[seen] != 0 ? now - written[seen] : 0;
+			late[seen] =
+				written[seen] != 0 ? now - written[seen] : 0;
 		if (n > 0)
-			end = now + 100000;
+			end = now + 30000;
 		else if (now > end)
 			return 3;
 		usleep(1000);
@@ -63,8 +64,8 @@ int main(int argc, char **argv)
 {
 	long count = argc > 3 ? atol(argv[2]) : 0;
 	int each = argc > 4, in, fd = -1, status;
-	long *written = mmap(NULL, MAX * sizeof *written, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	long *written = mmap(NULL, MAX * sizeof *written,
+		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char record[101];
 	pid_t child;
 

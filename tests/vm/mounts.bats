@@ -9,6 +9,7 @@ setup_file() {
 	export PROGRAMS=$BATS_FILE_TMPDIR
 	source "$BATS_TEST_DIRNAME/mounts.bash"
 	build host
+	build late
 	build placeholder
 	build rounds
 	build reader
@@ -80,6 +81,26 @@ readers_of_one() { readers prog_host one; }
 readers_of_many() { readers prog_rounds; }
 @test "the same when the file is opened for each record" {
 	on_both_mounts readers_of_many
+}
+
+# On a mount where the kernel's client itself would look again in ten minutes.
+told() {
+	local slow=$BATS_TEST_TMPDIR/slow options=vers=4.2 from=127.0.0.1:/ how
+	[ "$PROTOCOL" != v3 ] || options=vers=3,nolock from=127.0.0.1:/mnt/export
+	mkdir -p "$slow"
+	mount -t nfs -o "$options,actimeo=600,nosharecache" "$from" "$slow"
+	LOGS=$slow/${LOGS##*/}
+	for how in '1 0' '5 0' '2 1500' '2 1500 open'; do
+		# shellcheck disable=SC2086
+		nfsappend_p -- "$PROGRAMS/prog_late" "$LOGS/log" $how || {
+			umount -l "$slow"
+			return 1
+		}
+	done
+	umount "$slow"
+}
+@test "local readers are told of an append, and of each in a short burst" {
+	on_both_mounts told
 }
 
 dirty_pages() {
