@@ -112,7 +112,7 @@ own_program() {
 	[[ $(grep -rohE --exclude='*.md' --exclude-dir=demo '[^ =]*libnfsappend.so' "$EXAMPLES" | sort -u) = "$LIBRARY" ]]
 	# And all are installed.
 	diff <(cd "$shim_root" && find examples -type f | sort) \
-		<(grep -oP '(^| |\t)examples/[A-Za-z/._-]+' "$shim_root/Makefile.am" |
+		<(grep -oP '(^| |\t)examples/[A-Za-z0-9/._-]+' "$shim_root/Makefile.am" |
 			tr -d ' \t' | sort)
 }
 
