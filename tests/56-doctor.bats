@@ -420,7 +420,7 @@ is_empty() {
 	[[ $status -eq 125 ]]
 	printf '#!/bin/sh\necho a program: "$@"\n' >"$BATS_TEST_TMPDIR/doctor"
 	chmod 755 "$BATS_TEST_TMPDIR/doctor"
-	PATH=$BATS_TEST_TMPDIR:$PATH run in_server "$SHIM_WRAPPER" \
+	PATH=$BATS_TEST_TMPDIR:$PATH run in_server "${SANITIZED[@]}" "$SHIM_WRAPPER" \
 		-m "$LOGS=$SHIM_URL" -- doctor -t
 	echo "$output"
 	[[ $status -eq 0 && $output = 'a program: -t' ]]
