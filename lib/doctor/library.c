@@ -58,12 +58,19 @@ int doctor_probe(void)
 static void run_probe(int out)
 {
 	char *argv[] = {"nfsappend-doctor", "--probe", NULL};
+	const char *others = getenv("LD_PRELOAD");
+	char preload[PATH_MAX];
+
+	/* In front of what is there, as the wrapper does it. */
+	snprintf(preload, sizeof preload, "%s%s%s", LIBRARY,
+		others != NULL && others[0] != '\0' ? ":" : "",
+		others != NULL ? others : "");
 
 	dup2(out, 1);
 	dup2(out, 2);
 	unsetenv("NFSAPPEND_MAP");
 	unsetenv("NFSAPPEND_PATHS");
-	setenv("LD_PRELOAD", LIBRARY, 1);
+	setenv("LD_PRELOAD", preload, 1);
 	execv("/proc/self/exe", argv);
 	_exit(127);
 }
@@ -256,6 +263,12 @@ void doctor_library(void *unused)
 		return;
 	permissions();
 	selinux();
+#ifdef __SANITIZE_ADDRESS__ /* no preloading into a program that has it */
+	doctor_found(DOCTOR_NOTE, "built with a sanitizer: it is not loaded "
+				  "into this program");
+	(void)probe;
+#else
 	probe();
+#endif
 	module();
 }
