@@ -2,15 +2,12 @@
 /* RLIMIT_FSIZE is the kernel's; only that it changes must be seen. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <ulimit.h>
 
 #include "core/sizelimit.h"
-#include "core/sys.h"
 #include "preload/hook.h"
-#include "preload/sanitizer.h"
 
 static int changed(int resource, int result)
 {
@@ -19,24 +16,24 @@ static int changed(int resource, int result)
 	return result;
 }
 
-static int set_limit(__rlimit_resource_t resource, const struct rlimit *limit)
+static int set(__rlimit_resource_t resource, const struct rlimit *limit)
 {
 	return changed((int)resource, NFSAPPEND_REAL(setrlimit)(resource, limit));
 }
 
-/* The sanitizer forbids core files by this name. */
-NFSAPPEND_NOT_SANITIZED NFSAPPEND_HOOK int setrlimit(
+/* The address sanitizer wants no core files. */
+NFSAPPEND_UNSANITIZED NFSAPPEND_HOOK int setrlimit(
 	__rlimit_resource_t resource, const struct rlimit *limit)
 {
 	if (nfsappend_sanitizer_starts()) {
-		long r = nfsappend_sys(
-			SYS_prlimit64, 0, (long)resource, (long)limit, 0, 0, 0);
+		long r = nfsappend_sys(SYS_prlimit64, 0, (long)resource,
+			(long)limit, 0, 0, 0);
 
 		if (r < 0)
 			errno = (int)-r;
 		return r < 0 ? -1 : 0;
 	}
-	return set_limit(resource, limit);
+	return set(resource, limit);
 }
 
 NFSAPPEND_HOOK int setrlimit64(__rlimit_resource_t resource,

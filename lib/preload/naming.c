@@ -13,7 +13,6 @@
 #include "core/naming.h"
 #include "core/query.h"
 #include "preload/path.h"
-#include "preload/sanitizer.h"
 
 extern int renameat2(int, const char *, int, const char *, unsigned);
 extern int __xmknod(int, const char *, mode_t, dev_t *);
@@ -26,8 +25,8 @@ static int make_directory(const char *path, mode_t mode)
 		NFSAPPEND_REAL(mkdir)(path, mode));
 }
 
-/* The sanitizer makes the directories of its log_path by this name. */
-NFSAPPEND_NOT_SANITIZED NFSAPPEND_HOOK int mkdir(
+/* The address sanitizer makes the directories of its log_path by this name. */
+NFSAPPEND_UNSANITIZED NFSAPPEND_HOOK int mkdir(
 	const char *path, mode_t mode)
 {
 	if (nfsappend_sanitizer_starts()) {
