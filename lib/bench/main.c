@@ -96,23 +96,40 @@ static void end_progress(void)
 		fprintf(stderr, "\r\033[K");
 }
 
+/* What is to be run, a way with one writer or with many, in another order each
+ * round: no way always comes behind the same one. */
+static unsigned order_runs(const struct bench *b, unsigned *runs)
+{
+	unsigned n = 0, all[2 * BENCH_WAYS];
+
+	for (unsigned many = 0; many < 2; many++)
+		for (unsigned way = 0; way < BENCH_WAYS; way++)
+			if (b->left_out[way][0] == '\0')
+				all[n++] = 2 * way + many;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned at = (i + b->rounds * n / b->planned) % n;
+
+		runs[i] = all[b->rounds % 2 == 1 ? n - 1 - at : at];
+	}
+	return n;
+}
+
 /* All ways once. BENCH_FAILED: nothing works. */
 static enum bench_end one_round(struct bench *b)
 {
-	unsigned working = 0;
+	unsigned working = 0, runs[2 * BENCH_WAYS], n = order_runs(b, runs);
 
-	for (unsigned i = 0; i < 2 * BENCH_WAYS; i++) {
-		/* In another order each round. */
-		unsigned at = (i + b->rounds * 5) % (2 * BENCH_WAYS);
-		enum bench_way way = at / 2;
+	for (unsigned i = 0; i < n; i++) {
+		enum bench_way way = runs[i] / 2;
+		bool many = runs[i] % 2;
 		enum bench_end end;
 
+		/* Since the round began. */
 		if (b->left_out[way][0] != '\0')
 			continue;
-		progress(b, way, at % 2);
-		end = bench_run(b, way, at % 2,
-			&b->runs[way][at % 2][b->rounds], b->left_out[way],
-			sizeof b->left_out[way]);
+		progress(b, way, many);
+		end = bench_run(b, way, many, &b->runs[way][many][b->rounds],
+			b->left_out[way], sizeof b->left_out[way]);
 		if (end == BENCH_INTERRUPTED || end == BENCH_TOO_LONG)
 			return end;
 		working += end == BENCH_DONE;
