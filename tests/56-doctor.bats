@@ -163,6 +163,10 @@ url_v4() {
 	doctor "$(server_url forbidden)"
 	[[ $status -eq 2 ]]
 	cause_and_cure FAIL 'does not export' 'admit this host'
+	# nfs-ganesha shows it neither by NFSv4 nor by NFSv3.
+	USER_ID=65534 doctor "$(server_url forbidden)" "$(server_url_v4 forbidden)"
+	[[ $status -eq 2 && ${lines[-1]} = *'2 FAIL'* ]]
+	cause_and_cure FAIL "it is 'secure'" "add 'insecure' to the export"
 	mkdir -m 755 "$SERVED/roots"
 	echo x >"$SERVED/roots/log"
 	USER_ID=65534 doctor "${SHIM_URL/\?/\/roots?}"

@@ -37,13 +37,24 @@ static void explain(struct doctor_place *p, int r, const char *why)
 {
 	char secure[160] = "";
 
-	if ((r == -EACCES || r == -EPERM) && !doctor_low_port())
+	/* By NFSv4 nfs-ganesha hides what it does not show to such a port. */
+	if ((r == -EACCES || r == -EPERM ||
+		    (r == -ENOENT && p->target.version == 4)) &&
+		!doctor_low_port())
 		snprintf(secure, sizeof secure,
 			"; if there is such an export, it is 'secure', and "
 			"this user may not use a port below 1024");
 	doctor_found(DOCTOR_FAIL, "%s cannot be reached: %s (%s)%s", p->name,
 		why[0] != '\0' ? why : "the server refuses", doctor_outcome(r),
 		secure);
+	if (secure[0] != '\0') {
+		doctor_cure("add 'insecure' to the export (/etc/exports, then "
+			    "exportfs -ra), or give the program the capability "
+			    "CAP_NET_BIND_SERVICE; or correct the path "
+			    "(showmount -e %s)",
+			p->target.host);
+		return;
+	}
 	switch (r) {
 	case -ENOENT:
 		doctor_cure("correct the path in the URL, or create it on the "
@@ -55,18 +66,10 @@ static void explain(struct doctor_place *p, int r, const char *why)
 		break;
 	case -EACCES:
 	case -EPERM:
-		if (secure[0] != '\0')
-			doctor_cure("add 'insecure' to the export "
-				    "(/etc/exports, then exportfs -ra), or "
-				    "give the program the capability "
-				    "CAP_NET_BIND_SERVICE; or correct the path "
-				    "(showmount -e %s)",
-				p->target.host);
-		else
-			doctor_cure("correct the path in the URL if there is "
-				    "no such export (showmount -e %s), else "
-				    "admit this host in the export list",
-				p->target.host);
+		doctor_cure("correct the path in the URL if there is "
+			    "no such export (showmount -e %s), else "
+			    "admit this host in the export list",
+			p->target.host);
 		break;
 	case -EPROTONOSUPPORT:
 		doctor_cure("allow it (vers4.0=y in the [nfsd] section of "
