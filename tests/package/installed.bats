@@ -132,6 +132,7 @@ tells() {
 	# Loaded by name, as for a person.
 	run -0 /nfsappend/tests/lib/complete /dev/null \
 		'nfsappend -m /logs=nfs://nas/logs?version=4 -- ls --almost-a'
+	echo "$output"
 	[[ $output = 'nfsappend -m /logs=nfs://nas/logs?version=4 -- ls --almost-all ' ]]
 }
 
