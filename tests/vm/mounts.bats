@@ -92,7 +92,7 @@ told() {
 	LOGS=$slow/${LOGS##*/}
 	for how in '1 0' '5 0' '2 1500' '2 1500 open'; do
 		# shellcheck disable=SC2086
-		nfsappend_p -- "$PROGRAMS/prog_late" "$LOGS/log" $how || {
+		nfsappend_p -- "$PROGRAMS/prog_late" "$LOGS/${how// /-}" $how || {
 			umount -l "$slow"
 			return 1
 		}
