@@ -252,10 +252,12 @@ nginx_site() {
 	wait_for grep -qE '^booted at [-0-9]+ [0-9:]+$' "$LOGGED/boots.log"
 }
 
-# The program of a container says who it is, and that it has no privilege.
+# The program of a container says who it is, and whether it has a privilege; each
+# line is a write of its own, and not cut where a buffer is full.
 container_program() {
 	printf '%s\n' '#!/bin/sh' 'grep "^CapEff:.*[1-9a-f]" /proc/self/status' \
-		"seq -f \"\$(hostname) record-%06.0f\" $N" |
+		'name=$(hostname) i=0' "while [ \$((i += 1)) -le $N ]; do" \
+		'	printf "%s record-%06d\n" "$name" "$i"' 'done' |
 		machine_write /usr/local/bin/myservice 755
 }
 
