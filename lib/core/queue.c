@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct nfsappend_queued) == NFSAPPEND_SLOT_BYTES,
 static uint64_t me(void)
 {
 	return (uint64_t)(uint32_t)nfsappend_process->pid << 32 |
-	       (uint64_t)(uint32_t)sys_gettid() << 8;
+	       (uint64_t)(uint32_t)nfsappend_tid() << 8;
 }
 
 /* The thread, not only its process: exec ends the others of a process. */

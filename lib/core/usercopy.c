@@ -33,7 +33,7 @@ extern char __libc_single_threaded __attribute__((weak));
 /* Can eight bytes be read? The kernel fetches them as a set of signals to
  * block, and under the guard all are blocked already; but for glibc's for
  * setuid(), which no thread sends itself. The guard's end restores it. */
-static bool readable(const char *at)
+static bool readable(uintptr_t at)
 {
 	return nfsappend_sys(SYS_rt_sigprocmask, SIG_BLOCK, (long)at, 0, 8, 0,
 		       0) == 0;
@@ -43,14 +43,13 @@ static bool readable(const char *at)
  * at a fifth of the price: it lies in one page or two. */
 static bool copy_little(void *to, const char *from, size_t n)
 {
-	const char *last = from + n - 8;
+	uintptr_t first = (uintptr_t)from, last = first + n - 8;
 
 	if (n < 8 || n > PAGE || nfsappend_depth == 0 ||
 		&__libc_single_threaded == NULL || !__libc_single_threaded ||
-		!readable(from))
+		!readable(first))
 		return false;
-	if ((uintptr_t)from / PAGE != ((uintptr_t)last + 7) / PAGE &&
-		!readable(last))
+	if (first / PAGE != (last + 7) / PAGE && !readable(last))
 		return false;
 	memcpy(to, from, n);
 	return true;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,6 +21,20 @@
 #define NFSAPPEND_HOOK __attribute__((visibility("default")))
 /* The part of a hook that is for managed descriptors only. */
 #define NFSAPPEND_APART __attribute__((noinline))
+
+/* A hook that the address sanitizer's runtime calls before it can be asked for
+ * anything: it is not instrumented, and must do with a system call then. */
+#define NFSAPPEND_UNSANITIZED                                                  \
+	__attribute__((no_sanitize("address", "undefined")))
+
+/* Of that runtime, where there is one: 0 until then. */
+extern uintptr_t __asan_shadow_memory_dynamic_address __attribute__((weak));
+
+NFSAPPEND_UNSANITIZED static inline bool nfsappend_sanitizer_starts(void)
+{
+	return &__asan_shadow_memory_dynamic_address != NULL &&
+		__asan_shadow_memory_dynamic_address == 0;
+}
 
 /* A managed descriptor in use by a call. */
 struct nfsappend_use {

@@ -25,22 +25,11 @@ static int make_directory(const char *path, mode_t mode)
 		NFSAPPEND_REAL(mkdir)(path, mode));
 }
 
-/* Of the address sanitizer's runtime, where there is one: 0 until it can be
- * asked for anything. */
-extern uintptr_t __asan_shadow_memory_dynamic_address __attribute__((weak));
-
-/* It makes the directories of its log_path before that, by this name. */
-__attribute__((no_sanitize("address", "undefined"))) static bool
-sanitizer_starts(void)
-{
-	return &__asan_shadow_memory_dynamic_address != NULL &&
-		__asan_shadow_memory_dynamic_address == 0;
-}
-
-__attribute__((no_sanitize("address", "undefined"))) NFSAPPEND_HOOK int mkdir(
+/* The address sanitizer makes the directories of its log_path by this name. */
+NFSAPPEND_UNSANITIZED NFSAPPEND_HOOK int mkdir(
 	const char *path, mode_t mode)
 {
-	if (sanitizer_starts()) {
+	if (nfsappend_sanitizer_starts()) {
 		long r = nfsappend_sys(
 			SYS_mkdirat, AT_FDCWD, (long)path, mode, 0, 0, 0);
 
