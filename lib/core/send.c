@@ -191,6 +191,8 @@ static ssize_t send_staged(struct nfsappend_op *op, bool doubt)
 		nfsappend_op_in_doubt(op, -EIO);
 		return -EINPROGRESS; /* stays pending; the caller's EIO */
 	}
+	/* Who is refused from now on can't look whether it came late. */
+	x.in_doubt |= x.unanswered && r == -EPERM;
 	if (x.in_doubt && r != -ECANCELED)
 		nfsappend_op_in_doubt(op, r);
 	op->error = r;
@@ -370,7 +372,10 @@ size_t nfsappend_op_send(
 			no_locks(op->file);
 			continue;
 		}
-		if (r == -EPERM && nfsappend_kernel_takes_over(op))
+		/* Not the record in doubt: a new connection is what is refused,
+		 * and the lost one may have carried it to the file. */
+		if (r == -EPERM && nfsappend_kernel_takes_over(op) &&
+			!op->in_doubt)
 			continue;
 		if (r == NFSAPPEND_DEPOSED) {
 			*error = r;
