@@ -10,12 +10,14 @@
  * descriptors, above what programs number by themselves. */
 #define HIGHEST 1024
 #define ROOM 64
+#define GIVE_WAY 3000000 /* ns: longer than a caller of yield() pauses */
 
 _Atomic int nfsappend_sockets_used;
 
 static struct {
 	_Atomic int fd; /* -1: taken away, 0: free slot (0 is never ours) */
 	_Atomic int held;
+	_Atomic bool wanted; /* somebody waits to move it */
 	uint64_t ino; /* in sockfs */
 } sockets[NFSAPPEND_SOCKETS];
 static _Atomic int top; /* slots from here on were never used */
@@ -88,6 +90,7 @@ int nfsappend_socket_adopt(int fd)
 				break;
 		sockets[i].ino = ino;
 		atomic_store(&sockets[i].held, 0);
+		atomic_store(&sockets[i].wanted, false);
 		atomic_store(&sockets[i].fd, fd);
 		atomic_fetch_add(&nfsappend_sockets_used, 1);
 		return i;
@@ -98,8 +101,13 @@ int nfsappend_socket_adopt(int fd)
 
 int nfsappend_socket_hold(int slot)
 {
+	struct timespec pause = {0, GIVE_WAY};
 	int held = 0;
 
+	/* Else one answer after the other would keep it held for good. */
+	if (atomic_load(&sockets[slot].wanted) &&
+		atomic_exchange(&sockets[slot].wanted, false))
+		nfsappend_sys(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 	/* -1 while yield() moves it: a moment without sleeping in it. */
 	while (!atomic_compare_exchange_strong(&sockets[slot].held, &held, 1))
 		held = 0;
@@ -154,8 +162,11 @@ int nfsappend_socket_yield(int fd)
 		return 0;
 	if (nfsappend_in_vfork_child())
 		return 0; /* a table of descriptors of its own */
-	if (!atomic_compare_exchange_strong(&sockets[slot].held, &held, -1))
+	if (!atomic_compare_exchange_strong(&sockets[slot].held, &held, -1)) {
+		atomic_store(&sockets[slot].wanted, true);
 		return -EBUSY;
+	}
+	atomic_store(&sockets[slot].wanted, false);
 	to = copy_high(fd);
 	/* The program's dup2() closes the old number, or, without another
 	 * number to be had, our connection is lost and made anew. */

@@ -107,6 +107,45 @@ static void yield(void)
 	CHECK(is_open(fd));
 }
 
+static _Atomic bool over;
+
+/* As a thread whose appends follow each other: held but for moments. */
+static void *append_on(void *slot)
+{
+	while (!atomic_load(&over)) {
+		if (nfsappend_socket_hold(*(int *)slot) < 0)
+			return "lost";
+		usleep(5000);
+		nfsappend_socket_unhold(*(int *)slot);
+	}
+	return NULL;
+}
+
+/* As dup2() does, which must come to its end. */
+static void yield_of_a_busy_one(void)
+{
+	int slot, fd, r = -EBUSY;
+	pthread_t thread;
+	void *result;
+
+	rig_core();
+	slot = nfsappend_socket_adopt(new_socket());
+	fd = nfsappend_socket_hold(slot);
+	nfsappend_socket_unhold(slot);
+	CHECK_INT(pthread_create(&thread, NULL, append_on, &slot), 0);
+	usleep(20000);
+	for (int i = 0; i < 1000 && r == -EBUSY; i++) {
+		r = nfsappend_socket_yield(fd);
+		usleep(1000);
+	}
+	CHECK_INT(r, 0);
+	CHECK(!nfsappend_socket_ours(fd));
+	atomic_store(&over, true);
+	CHECK_INT(pthread_join(thread, &result), 0);
+	CHECK(result == NULL);
+	nfsappend_socket_drop(slot);
+}
+
 /* A number that is none of ours is nothing to yield: nor is 0, which marks a
  * free slot. */
 static void yield_of_others(void)
@@ -250,6 +289,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(adopt_and_drop),
 	UNIT_TEST(taken_away),
 	UNIT_TEST(yield),
+	UNIT_TEST(yield_of_a_busy_one),
 	UNIT_TEST(yield_of_others),
 	UNIT_TEST(yield_without_a_number),
 	UNIT_TEST(in_vfork_child),
