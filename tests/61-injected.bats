@@ -95,6 +95,18 @@ load lib/injected
 	done
 }
 
+# Whose port the server refuses from a new connection on.
+@test "not let in any more, after an answer was lost: the record may be there" {
+	as_mode locked
+	tell 'on v4 COMPOUND with WRITE nth 2 cut after-execute' \
+		'on v4 COMPOUND with WRITE nth 3 reply PERM'
+	run_shimmed "$PROGRAMS/prog_records" "$LOGS/x" 4
+	[[ $status -eq 0 ]]
+	[[ ${lines[0]} = '1 EPERM' && ${lines[1]} = 'acknowledged 3' ]]
+	grep -q 'may be in the file.*N302' "$MESSAGES"
+	cmp <(records 4) "$SERVED/x"
+}
+
 @test "COMMIT fails: that write() is told" {
 	local mode
 	for mode in "${modes[@]}"; do

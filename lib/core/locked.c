@@ -429,6 +429,20 @@ static int look_for_it(struct sending *x)
 	return 0;
 }
 
+/* Refused, and would be for ever: the lock ends with the lease. As leader one
+ * must not ask on and on, nor keep from the file a kernel that may write it. */
+static int drop_it(struct sending *x)
+{
+	struct nfsappend_state st = nfsappend_slot_get(x->slot);
+
+	st.in_doubt = unanswered(x);
+	st.in_flight = NFSAPPEND_NOTHING;
+	st.held = 0;
+	st.lost = 1;
+	nfsappend_slot_set(x->slot, &st);
+	return look_for_it(x);
+}
+
 int nfsappend_locked_settle(struct nfsappend_op *op)
 {
 	struct nfsappend_segment *s = op->seg;
@@ -488,8 +502,12 @@ int nfsappend_locked_settle(struct nfsappend_op *op)
 				return -EIO;
 			break;
 		default:
-			if (r < 0 && unanswered(&x))
+			if (r < 0 && unanswered(&x) &&
+				!((r == -EPERM || r == -EACCES) &&
+					nfsappend_file_by_kernel(op->file)))
 				return -EIO;
+			if (r < 0 && (unanswered(&x) || held(&x)))
+				return drop_it(&x);
 			break;
 		}
 	}

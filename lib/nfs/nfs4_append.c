@@ -153,6 +153,10 @@ static int lock_refused(struct step *s, const struct nfsappend_append_answer *a)
 		(a->op != NFSAPPEND_OP_LOCK ||
 			!nfsappend_seqid_used(a->status)))
 		return r;
+	/* Nor is this one of who may not ask any more: its connection is a new
+	 * one, from a port that the server refuses. */
+	if (s->repeated && a->op != NFSAPPEND_OP_LOCK && r == -EPERM)
+		st->in_doubt = writes(st->in_flight);
 	if (a->op != NFSAPPEND_OP_LOCK) /* PUTFH, or the whole compound */
 		return settled(
 			s, r == NFSAPPEND_STATE_LOST || r == 0 ? -EIO : r);

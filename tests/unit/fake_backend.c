@@ -909,7 +909,11 @@ static int append_(struct nfsappend_session *s, struct nfsappend_wait *wait,
 	/* Without an answer it stays in flight. */
 	if (r > 0 && r < NFSAPPEND_CONTINUE && r != NFSAPPEND_UNSENT)
 		return r;
+	if (r == -EACCES && repeated) /* by the RPC layer */
+		return r;
 	st.in_flight = NFSAPPEND_NOTHING;
+	if (r == -EPERM)
+		st.in_doubt = repeated;
 	if (r == NFSAPPEND_STATE_LOST) {
 		st.lost = 1;
 		st.in_doubt = repeated;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/placeholder.h"
@@ -114,10 +115,51 @@ static void sent_twice(void)
 	end();
 }
 
+static void in_doubt_under_lock(void)
+{
+	for (int executed = 0; executed < 2; executed++) {
+		start(NFSAPPEND_LOCKED);
+		unit_case("executed %d", executed);
+		CHECK_INT(rig_append("first\n"), 6);
+		FAKE(.op = FAKE_APPEND, .result = NFSAPPEND_LOST,
+			.executed = executed);
+		FAKE(.op = FAKE_APPEND, .at = 2, .times = 99, .result = -EPERM);
+		FAKE(.op = FAKE_GETATTR, .times = 99, .result = -EPERM);
+		CHECK_INT(rig_append("record\n"), -EPERM);
+		CHECK_HAS(rig_log(), "may be in the file");
+		CHECK_LOCAL("");
+		CHECK_INT(rig_append("next\n"), 5);
+		CHECK_INT(rig_append("last\n"), 5);
+		CHECK_LOCAL("next\nlast\n");
+		CHECK_FILE(executed ? "first\nrecord\n" : "first\n");
+		end();
+	}
+}
+
+/* A leader died before the kernel took over: the server will never
+ * tell what became of the record, and none may wait for that. */
+static void predecessor(void)
+{
+	start(NFSAPPEND_LOCKED);
+	CHECK_INT(rig_append("first\n"), 6);
+	FAKE(.op = FAKE_APPEND, .death = FAKE_DIE_AFTER);
+	CHECK(WIFSIGNALED(rig_append_in_child("record\n")));
+	atomic_store(&rig_file->segment.shared->kernel_served, 1);
+	FAKE(.op = FAKE_APPEND, .times = 9, .result = -EACCES);
+	FAKE(.op = FAKE_GETATTR, .times = 9, .result = -EACCES);
+	CHECK_INT(rig_append("next\n"), 5);
+	CHECK_INT(rig_append("last\n"), 5);
+	CHECK_LOCAL("next\nlast\n");
+	CHECK_FILE("first\nrecord\n");
+	end();
+}
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(nothing_sent),
 	UNIT_TEST(in_doubt),
 	UNIT_TEST(sent_twice),
+	UNIT_TEST(in_doubt_under_lock),
+	UNIT_TEST(predecessor),
 };
 
 UNIT_MAIN(tests)
