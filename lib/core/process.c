@@ -123,6 +123,9 @@ pid_t nfsappend_tid(void)
 	} known __attribute__((tls_model("initial-exec")));
 
 	if (known.pid != nfsappend_process->pid) {
+		/* Its parent has this memory, and another number. */
+		if (nfsappend_in_vfork_child())
+			return (pid_t)sys_gettid();
 		known.tid = sys_gettid();
 		known.pid = nfsappend_process->pid;
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "config.h"
 
+#include <errno.h>
+
 #include "core/heldlock.h"
 #include "core/readers.h"
 #include "core/served.h"
@@ -85,10 +87,14 @@ static void let_reads_end(struct nfsappend_segment *s, int fd)
 	static _Atomic bool refused; /* by a filter or policy, so for good */
 	uint64_t before =
 		s->landed < s->landed_end ? s->landed_end - s->landed : 0;
+	long r;
 
 	if (atomic_load(&refused))
 		return;
-	if (nfsappend_sys(SYS_fchown, fd, -1, -1, 0, 0, 0) != 0) {
+	r = nfsappend_sys(SYS_fchown, fd, -1, -1, 0, 0, 0);
+	if (r == -EBADF || r == -EINTR) /* closed meanwhile; or we are killed */
+		return;
+	if (r != 0) {
 		atomic_store(&refused, true);
 		return;
 	}
