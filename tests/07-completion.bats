@@ -88,6 +88,11 @@ typed_all() {
 	typed 'status --js' 'status --json '
 	typed 'doctor folder/f' 'doctor folder/file '
 	typed 'doctor unshar' 'doctor unshare '
+	typed 'doctor -' 'doctor -'
+	typed_all 'doctor -' 'doctor --help -t '
+	typed_all 'bench --' 'bench --help --seconds --timeout '
+	typed 'bench fol' 'bench folder/'
+	typed_all 'status --' 'status --help --json --watch '
 }
 
 @test "shellcheck finds nothing" {

@@ -162,7 +162,13 @@ lines" "?version=4" "$1"
 	do
 		echo "$name" >>"$2/$name" || exit
 	done' sh "$long" @LOGS@
+	# One byte more: the program gets the same, and its administrator a word.
+	SHIM_OPTIONS+=(--log off)
 	same_as_local "$PROGRAMS/prog_calls" ac "@LOGS@/n$long"
+	SHIM_OPTIONS=()
+	run_shimmed "$PROGRAMS/prog_calls" ac "$LOGS/n$long"
+	[[ $status -eq 1 && $output = 'open ENAMETOOLONG' ]]
+	grep 'ENAMETOOLONG.*shorten the name.*\[N403\]' "$MESSAGES"
 }
 
 @test "descriptors on other files are left alone" {
