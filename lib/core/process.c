@@ -203,7 +203,10 @@ static ssize_t waiting_receive(
 	if (w->mark_at != NULL &&
 		!atomic_compare_exchange_strong(w->mark_at, &mark, 0))
 		wait->deposed = true;
-	return wait->deposed ? -ETIMEDOUT : r;
+	if (wait->deposed)
+		return -ETIMEDOUT;
+	/* TCP's own (tcp(7), TCP_USER_TIMEOUT) means that it is broken. */
+	return r == -ETIMEDOUT ? -ECONNRESET : r;
 }
 
 static int waiting_poll(struct nfsappend_wait *wait, struct pollfd *fds,
