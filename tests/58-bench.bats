@@ -7,19 +7,19 @@ load lib/shim
 load lib/server
 
 setup_file() {
-	[[ -z ${NFSAPPEND_SANITIZER-} ]] ||
-		skip 'measures; the plain build shows it'
 	export SERVER_SMALL_SIZE=4m
 	start_server
 	setup_shim
 }
 
 teardown_file() {
-	[[ -n ${NFSAPPEND_SANITIZER-} ]] || stop_server
+	stop_server
 }
 
 setup() {
 	in_control && skip 'needs the shim: nothing here runs without it'
+	[[ -z ${NFSAPPEND_SANITIZER-} ]] ||
+		skip 'measures; the plain build shows it'
 	new_case
 	server_ensure
 }
