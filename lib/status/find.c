@@ -244,10 +244,12 @@ static bool read_folder(
 	return true;
 }
 
-/* /dev/shm/nfsappend-UID of all users. */
-static bool read_shared_memory(struct nfsappend_found *found)
+/* Of all users: the folders PARENT/PREFIXuidSUFFIX. */
+static bool read_folders(struct nfsappend_found *found, const char *parent,
+	const char *prefix, const char *suffix)
 {
-	DIR *dir = opendir("/dev/shm");
+	DIR *dir = opendir(parent);
+	size_t skip = strlen(prefix);
 	struct dirent *e;
 	bool any = false;
 
@@ -256,33 +258,12 @@ static bool read_shared_memory(struct nfsappend_found *found)
 		unsigned uid;
 		int n = 0;
 
-		if (sscanf(e->d_name, "nfsappend-%u%n", &uid, &n) != 1 ||
-			e->d_name[n] != '\0')
+		if (strncmp(e->d_name, prefix, skip) != 0 ||
+			sscanf(e->d_name + skip, "%u%n", &uid, &n) != 1 ||
+			e->d_name[skip + (size_t)n] != '\0')
 			continue;
-		snprintf(path, sizeof path, "/dev/shm/%s", e->d_name);
-		any |= read_folder(found, path, uid);
-	}
-	if (dir != NULL)
-		closedir(dir);
-	return any;
-}
-
-static bool read_sessions(struct nfsappend_found *found)
-{
-	DIR *dir = opendir("/run/user");
-	struct dirent *e;
-	bool any = false;
-
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		char path[300];
-		unsigned uid;
-		int n = 0;
-
-		if (sscanf(e->d_name, "%u%n", &uid, &n) != 1 ||
-			e->d_name[n] != '\0')
-			continue;
-		snprintf(path, sizeof path, "/run/user/%s/nfsappend",
-			e->d_name);
+		snprintf(path, sizeof path, "%s/%s%s", parent, e->d_name,
+			suffix);
 		any |= read_folder(found, path, uid);
 	}
 	if (dir != NULL)
@@ -373,7 +354,8 @@ void nfsappend_status_find(const char *runtime, struct nfsappend_found *found)
 		any = read_folder(found, runtime,
 			geteuid() == 0 ? (uid_t)-1 : geteuid());
 	else if (geteuid() == 0)
-		any = read_shared_memory(found) | read_sessions(found);
+		any = read_folders(found, "/dev/shm", "nfsappend-", "") |
+			read_folders(found, "/run/user", "", "/nfsappend");
 	else
 		any = read_own(found);
 	if (found->count > 1)
