@@ -67,6 +67,6 @@ NFSAPPEND_HOOK long ulimit(int command, ...)
 	limit = va_arg(ap, long);
 	va_end(ap);
 	result = NFSAPPEND_REAL(ulimit)(command, limit);
-	changed(RLIMIT_FSIZE, 0);
+	nfsappend_size_limit_changed();
 	return result;
 }
