@@ -90,4 +90,24 @@ static inline void append(int fd, const void *data, size_t length)
 		exit(1);
 	}
 }
+/* COUNT records of 100 bytes in which NAME and a number stand: 0, or 1 when one
+ * was not written whole, which is reported. */
+static inline int append_records(int fd, const char *name, long count)
+{
+	char record[101];
+
+	for (long i = 0; i < count; i++) {
+		memset(record, 'a' + (int)(i % 26), 100);
+		record[snprintf(record, 100, "%s %08ld", name, i)] = ' ';
+		record[99] = '\n';
+		ssize_t n = write(fd, record, 100);
+
+		if (n != 100) {
+			report(name, n);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 #endif

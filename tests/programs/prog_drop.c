@@ -8,24 +8,6 @@
 
 #include "prog.h"
 
-static int records(int fd, const char *name, long count)
-{
-	char record[101];
-
-	for (long i = 0; i < count; i++) {
-		memset(record, 'a' + (int)(i % 26), 100);
-		record[snprintf(record, 100, "%s %08ld", name, i)] = ' ';
-		record[99] = '\n';
-		ssize_t n = write(fd, record, 100);
-
-		if (n != 100) {
-			report(name, n);
-			return 1;
-		}
-	}
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	long count = argc > 3 ? atol(argv[2]) : 0;
@@ -38,17 +20,17 @@ int main(int argc, char **argv)
 	uid = (uid_t)atol(argv[3]);
 	umask(077);
 	fd = open_append(argv[1]);
-	bad = records(fd, "root", count);
+	bad = append_records(fd, "root", count);
 	child = fork();
 	if (child == 0) {
 		if (setgid(uid) != 0 || setuid(uid) != 0)
 			return 3;
-		return records(fd, "worker", count);
+		return append_records(fd, "worker", count);
 	}
-	bad |= records(fd, "master", count);
+	bad |= append_records(fd, "master", count);
 	waitpid(child, &status, 0);
 	if (setgid(uid) != 0 || setuid(uid) != 0)
 		return 3;
-	bad |= records(fd, "user", count);
+	bad |= append_records(fd, "user", count);
 	return bad || status != 0;
 }

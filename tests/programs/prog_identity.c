@@ -17,24 +17,6 @@
 extern int capset(cap_user_header_t, cap_user_data_t);
 extern char **environ;
 
-static int records(int fd, const char *name, long count)
-{
-	char record[101];
-
-	for (long i = 0; i < count; i++) {
-		memset(record, 'a' + (int)(i % 26), 100);
-		record[snprintf(record, 100, "%s %08ld", name, i)] = ' ';
-		record[99] = '\n';
-		ssize_t n = write(fd, record, 100);
-
-		if (n != 100) {
-			report(name, n);
-			return 1;
-		}
-	}
-	return 0;
-}
-
 static int become(const char *how, const char *arg)
 {
 	struct __user_cap_header_struct to = {
@@ -72,7 +54,7 @@ int main(int argc, char **argv)
 	fd = open_append(argv[1]);
 	if (fchmod(fd, (mode_t)strtol(argv[2], NULL, 8)) != 0)
 		fail("fchmod");
-	if (records(fd, "root", count) != 0)
+	if (append_records(fd, "root", count) != 0)
 		return 1;
 	fflush(stdout);
 	if (fork() == 0) {
@@ -87,7 +69,7 @@ int main(int argc, char **argv)
 		}
 		if (become(argv[4], arg) != 0)
 			return 3;
-		return records(fd, argv[4], count);
+		return append_records(fd, argv[4], count);
 	}
 	wait(&status);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 5;

@@ -9,24 +9,6 @@
 
 #include "prog.h"
 
-static int records(int fd, const char *name, long count)
-{
-	char record[101];
-
-	for (long i = 0; i < count; i++) {
-		memset(record, 'a' + (int)(i % 26), 100);
-		record[snprintf(record, 100, "%s %08ld", name, i)] = ' ';
-		record[99] = '\n';
-		ssize_t n = write(fd, record, 100);
-
-		if (n != 100) {
-			report(name, n);
-			return 1;
-		}
-	}
-	return 0;
-}
-
 union control {
 	struct cmsghdr head;
 	char room[CMSG_SPACE(sizeof(int))];
@@ -71,7 +53,7 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	if (argc == 3)
-		return records(receive(), argv[1], count);
+		return append_records(receive(), argv[1], count);
 	if (argc < 4 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
 		return 2;
 	child = fork();
@@ -81,10 +63,10 @@ int main(int argc, char **argv)
 		return 4;
 	}
 	fd = open_append(argv[1]);
-	bad = records(fd, "before", count);
+	bad = append_records(fd, "before", count);
 	if (send_to(pair[1], fd) != 0)
 		return 3;
-	bad |= records(fd, "after", count);
+	bad |= append_records(fd, "after", count);
 	waitpid(child, &status, 0);
 	return bad || status != 0;
 }
