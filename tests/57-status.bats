@@ -254,7 +254,7 @@ lines_in() {
 	run -0 status --help
 	[[ $output = 'usage: nfsappend status'* ]]
 	for bad in --frobnicate --watch=0 --watch=x --watch=-1 --watch= x; do
-		run -2 --separate-stderr status "$bad"
+		run -125 --separate-stderr status "$bad"
 		# shellcheck disable=SC2154 # bats sets it
 		[[ -z $output && $stderr = 'nfsappend status: '*--help* ]]
 	done

@@ -192,12 +192,15 @@ int main(int argc, char **argv)
 		fputs(usage, stdout);
 		return 0;
 	}
+	opterr = 0; /* it would name a program that nobody has called */
 	while ((c = getopt(argc, argv, "+t:")) != -1) {
 		if (c != 't' || !is_number(optarg) || atoi(optarg) < 1 ||
 			atoi(optarg) > 3600) {
-			fputs(usage, stderr);
-			if (c == 't')
-				fputs("-t: 1 to 3600 seconds\n", stderr);
+			fprintf(stderr, "nfsappend doctor: %s\n%s",
+				optopt == 't' || c == 't'
+					? "-t takes 1 to 3600 seconds"
+					: "no such option",
+				usage);
 			return OWN_ERROR;
 		}
 		doctor_seconds = (unsigned)atoi(optarg);

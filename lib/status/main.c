@@ -15,7 +15,7 @@
 #define INTERVAL_MAX 86400
 
 /* Exit status. */
-enum { SHOWN, NOTHING, TROUBLE };
+enum { SHOWN, NOTHING, TROUBLE, BAD_USAGE = 125 };
 
 static const char usage[] =
 	"usage: nfsappend status [--json] [--watch[=SECONDS]]\n"
@@ -27,13 +27,14 @@ static const char usage[] =
 	"  --watch[=SECONDS]  again every 2 seconds, or so many, until a signal\n"
 	"                     ends it; with --json a line each time\n"
 	"\n"
-	"Exit status: 0 files were shown, 1 there are none, 2 an error.\n";
+	"Exit status: 0 files were shown, 1 there are none, 2 an error,\n"
+	"125 a bad option.\n";
 
 static void bad_usage(const char *what, const char *why)
 {
 	fprintf(stderr, "nfsappend status: %s: %s; see nfsappend status --help\n",
 		what, why);
-	exit(TROUBLE);
+	exit(BAD_USAGE);
 }
 
 static unsigned seconds(const char *text)
